@@ -1,0 +1,1 @@
+"""Turnfold: conversation memory for chat frontends."""

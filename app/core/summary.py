@@ -1,0 +1,82 @@
+"""What a summarizer is asked and what it gives back."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from app.core.model import Usage
+
+Provider = Literal["extractive", "openai", "ollama", "client"]
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """How to reach a model. `api_key` never shows in a repr; `timeout_s` bounds one attempt, in seconds."""
+
+    name: str
+    provider: Provider
+    base_url: str | None = None
+    model: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    context_size: int | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+    timeout_s: float = 120.0
+    concurrency: int = 4
+    extra_body: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One message of a passage: who said it, and what."""
+
+    speaker: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryRequest:
+    """One summary to be made.
+
+    `system` and `user` are the rendered prompts for a model. `prior` (texts of the snippets before the passage, in
+    reading order) and `passage` are the same material as data, for the extractive summarizer; a merge has one line
+    without a speaker per source snippet. `limit` is snippet_tokens; `source_tokens` what the passage holds.
+    `strip_patterns` are literal strings taken out of the answer. `clipped`: the passage had its middle cut.
+    """
+
+    kind: Literal["fold", "merge"]
+    connection: Connection
+    system: str
+    user: str
+    prior: tuple[str, ...]
+    passage: tuple[Line, ...]
+    limit: int
+    source_tokens: int
+    strip_patterns: tuple[str, ...] = ()
+    clipped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A text fit to become memory: one line, cleaned. `degraded` as in layered.md; `usage` counts failed calls too."""
+
+    text: str
+    tokens: int
+    connection: str
+    model: str | None
+    usage: Usage
+    degraded: bool = False
+
+
+class CountTokens(Protocol):
+    """Counts the tokens of one text."""
+
+    def __call__(self, text: str, /) -> int: ...
+
+
+class Summarizer(Protocol):
+    """Makes summaries, however many attempts that takes."""
+
+    async def summarize(self, request: SummaryRequest) -> Summary:
+        """Raises ModelUnavailable, ModelRejected or ModelUnusable; cancelling it cuts the HTTP call."""
+        ...
