@@ -111,9 +111,7 @@ def _merge_strategy(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[
 def resolve(server: Mapping[str, Any], chat: Mapping[str, Any]) -> tuple[ChatSettings, list[str]]:
     """The settings in force: defaults, then the server's, then the chat's own; with a warning per clamped value."""
     layered = {**server.get("layered", {}), **chat.get("layered", {})}
-    chat_wide = {
-        name: value for name, value in {**server, **chat}.items() if name in _CHAT_WIDE and name != "layered"
-    }
+    chat_wide = {name: value for name, value in {**server, **chat}.items() if name in _CHAT_WIDE and name != "layered"}
     wanted = ChatSettings(**chat_wide, layered=_layered(layered))
     clamped = clamp(wanted.layered)
     return replace(wanted, layered=clamped), _differences(wanted.layered, clamped)

@@ -1,0 +1,157 @@
+"""Which turns fold next (layered.md, Folding and Backlog)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.core.model import Message, Outline, Run, Turn
+from app.core.settings import LayeredSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """How far folding goes.
+
+    `drain`: fold while a full batch lies outside the window, without waiting for flush_turns. `partial`: fold what is
+    left even if it makes no full batch. `take_skipped`: skipped turns fold like others.
+    """
+
+    drain: bool = False
+    partial: bool = False
+    take_skipped: bool = False
+
+
+AUTO = Mode()
+DRAIN = Mode(drain=True)
+EVERYTHING_FULL = Mode(drain=True, take_skipped=True)
+FORCE = Mode(drain=True, partial=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Consecutive turns that become one snippet. `clipped`: a single turn over passage_tokens has its middle cut."""
+
+    turns: tuple[Turn, ...]
+    clipped: bool = False
+
+    @property
+    def covers(self) -> tuple[Message, ...]:
+        """The messages that are ghosted once the snippet is committed."""
+        return tuple(message for turn in self.turns for message in turn.coverable)
+
+    @property
+    def passage(self) -> tuple[Message, ...]:
+        """What the model reads: pinned messages are context, blank ones say nothing."""
+        return tuple(message for turn in self.turns for message in turn.messages if not message.blank)
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """Turns over the window, and the full batches in them."""
+
+    turns: int
+    batches: int
+
+
+def plan_fold(view: Outline, settings: LayeredSettings, mode: Mode = AUTO) -> Fold | None:
+    """The next fold, or None when nothing is due."""
+    chain = _oldest_chain(view, settings, mode)
+    size = _batch_size(view, chain, settings, mode)
+    return _fit_passage(chain.turns[:size], settings.passage_tokens) if size else None
+
+
+def count_backlog(view: Outline, settings: LayeredSettings) -> Backlog:
+    """How many turns lie over the window; skipped ones do not count."""
+    over = len(_over_window(view, settings, AUTO))
+    whole, rest = divmod(over, settings.turns_per_batch)
+    return Backlog(over, whole + (1 if rest and settings.window == "compat" else 0))
+
+
+def is_backlog(turns_over: int, settings: LayeredSettings) -> bool:
+    """Whether so many turns over the window are a backlog rather than the next few folds."""
+    batch = settings.turns_per_batch
+    return turns_over > max(2 * batch, flush_turns(settings) + batch)
+
+
+def flush_turns(settings: LayeredSettings) -> int:
+    """Turns over the window at which folding starts; `compat` knows no flush."""
+    return settings.turns_per_batch if settings.window == "compat" else settings.flush
+
+
+def turns_over_window(view: Outline, settings: LayeredSettings) -> tuple[Turn, ...]:
+    """The turns outside the newest verbatim_turns, oldest first, without skipped ones."""
+    return tuple(_over_window(view, settings, AUTO))
+
+
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """Adjacent turns that may fold together. `grows`: newer turns will join it as the chat goes on."""
+
+    turns: tuple[Turn, ...]
+    grows: bool
+
+
+def _countable(view: Outline, mode: Mode) -> list[Turn]:
+    return [turn for turn in view.turns if turn.coverable and (mode.take_skipped or not turn.skipped)]
+
+
+def _over_window(view: Outline, settings: LayeredSettings, mode: Mode) -> list[Turn]:
+    return _countable(view, mode)[: -settings.verbatim_turns]
+
+
+def _candidates(view: Outline, settings: LayeredSettings, mode: Mode) -> list[Turn]:
+    """`compat` takes its batch from all visible turns, as the original does; `strict` only from outside the window."""
+    over = _over_window(view, settings, mode)
+    return _countable(view, mode) if over and settings.window == "compat" else over
+
+
+def _oldest_chain(view: Outline, settings: LayeredSettings, mode: Mode) -> _Chain:
+    """The oldest adjacent candidates: a snippet's range holds no turn that it does not cover."""
+    wanted = {id(turn) for turn in _candidates(view, settings, mode)}
+    for run in view.runs:
+        chain = _first_chain(run, wanted)
+        if chain.turns:
+            return chain
+    return _Chain((), grows=False)
+
+
+def _first_chain(run: Run, wanted: set[int]) -> _Chain:
+    turns = [turn for turn in run.turns if turn.coverable]
+    taken: list[Turn] = []
+    for turn in turns:
+        if id(turn) in wanted:
+            taken.append(turn)
+        elif taken:
+            return _Chain(tuple(taken), grows=not turn.skipped)
+    return _Chain(tuple(taken), grows=not run.followed)
+
+
+def _batch_size(view: Outline, chain: _Chain, settings: LayeredSettings, mode: Mode) -> int:
+    """How many turns of the oldest chain fold now; 0 for none."""
+    full = min(settings.turns_per_batch, len(chain.turns))
+    if not chain.turns or settings.window == "compat":
+        return full
+    over = _over_window(view, settings, mode)
+    due = settings.turns_per_batch if mode.drain else settings.flush
+    if len(over) >= due or mode.partial:
+        whole = full == settings.turns_per_batch or not chain.grows or mode.partial
+        return full if whole else 0
+    return min(full, _over_verbatim_tokens(over, settings.verbatim_tokens))
+
+
+def _over_verbatim_tokens(over: Sequence[Turn], limit: int) -> int:
+    """How many of the oldest turns must go until the rest outside the window holds no more than `limit` tokens."""
+    rest = sum(turn.tokens for turn in over)
+    count = 0
+    while limit and rest > limit:
+        rest -= over[count].tokens
+        count += 1
+    return count
+
+
+def _fit_passage(turns: tuple[Turn, ...], limit: int) -> Fold:
+    """As many turns as fit the passage, at least one."""
+    size, tokens = 1, turns[0].tokens
+    while size < len(turns) and tokens + turns[size].tokens <= limit:
+        tokens += turns[size].tokens
+        size += 1
+    return Fold(turns[:size], clipped=tokens > limit)

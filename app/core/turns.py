@@ -1,0 +1,78 @@
+"""Grouping messages into turns (layered.md, Words)."""
+
+from collections.abc import Iterable, Sequence
+
+from app.core.model import Message, Outline, Role, Run, Turn
+
+
+def outline(uncovered: Sequence[Message], total: int) -> Outline:
+    """The turns among a chat's uncovered messages.
+
+    `uncovered` ascends by index and holds hidden and omitted messages too, so that a gap in the indices means covered
+    messages; `total` is the number of all messages of the chat.
+    """
+    prompt = _own_prompt(uncovered)
+    runs: list[Run] = []
+    open_turn: tuple[Message, ...] = ()
+    for stretch, preceded, followed in _stretches(uncovered, {message.key for message in prompt}, total):
+        turns, tail = _close_turns(stretch)
+        if followed:
+            runs.append(Run(turns, tail, preceded, followed))
+        else:
+            turns, open_turn = _reopen(turns, tail)
+            runs.append(Run(turns, (), preceded, followed))
+    return Outline(prompt, tuple(run for run in runs if run.turns or run.strays), open_turn)
+
+
+def _own_prompt(uncovered: Sequence[Message]) -> tuple[Message, ...]:
+    """System messages before the first user or assistant message; they are never covered, so none is missing."""
+    found = []
+    for place, message in enumerate(uncovered):
+        if message.index != place or message.role in (Role.USER, Role.ASSISTANT):
+            break
+        if message.role is Role.SYSTEM:
+            found.append(message)
+    return tuple(found)
+
+
+def _stretches(messages: Sequence[Message], prompt: set[int], total: int) -> Iterable[tuple[list[Message], bool, bool]]:
+    """Messages without a gap between them, each with whether covered ones precede and follow it."""
+    stretch: list[Message] = []
+    preceded = False
+    expected = 0
+    for message in messages:
+        if message.index > expected:
+            if stretch:
+                yield stretch, preceded, True
+            stretch, preceded = [], True
+        if message.key not in prompt:
+            stretch.append(message)
+        expected = message.index + 1
+    if stretch:
+        yield stretch, preceded, expected < total
+
+
+def _close_turns(stretch: Iterable[Message]) -> tuple[tuple[Turn, ...], tuple[Message, ...]]:
+    turns: list[Turn] = []
+    current: list[Message] = []
+    for message in stretch:
+        if not message.visible:
+            continue
+        current.append(message)
+        if message.closes:
+            turns.append(Turn(tuple(current)))
+            current = []
+    return tuple(turns), tuple(current)
+
+
+def _reopen(turns: tuple[Turn, ...], tail: tuple[Message, ...]) -> tuple[tuple[Turn, ...], tuple[Message, ...]]:
+    """A turn whose tool call is still unanswered at the end of the chat is open, whatever was said after the call."""
+    if turns and not tail and _unanswered(turns[-1]):
+        return turns[:-1], turns[-1].messages
+    return turns, tail
+
+
+def _unanswered(turn: Turn) -> bool:
+    asked = {call for message in turn.messages for call in message.calls}
+    answered = {message.answers for message in turn.messages}
+    return not asked <= answered
