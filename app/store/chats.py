@@ -1,0 +1,65 @@
+"""Reading and writing chats and the server-wide settings."""
+
+from typing import Any
+
+from sqlalchemy import bindparam, delete, func, select, tuple_, update
+from sqlmodel import Session, col
+
+from app.store.clock import now_ms
+from app.store.tables import Chat, Message, ServerSettings
+
+_BY_ID = select(Chat).where(col(Chat.id) == bindparam("id"))
+_SETTINGS = select(col(ServerSettings.settings))
+
+
+def find(session: Session, chat_id: str) -> Chat | None:
+    """The chat, or None."""
+    return session.execute(_BY_ID, {"id": chat_id}).scalar_one_or_none()
+
+
+def get(session: Session, chat_key: int) -> Chat | None:
+    """The chat by its number, or None if it was deleted."""
+    return session.get(Chat, chat_key)
+
+
+def add(session: Session, chat_id: str, fields: dict[str, Any]) -> Chat:
+    """A new chat."""
+    now = now_ms()
+    chat = Chat(id=chat_id, created_at=now, updated_at=now, **fields)
+    session.add(chat)
+    session.flush()
+    return chat
+
+
+def page(session: Session, after: tuple[int, int] | None, limit: int) -> list[Chat]:
+    """Chats, newest activity first, after the place (updated_at, key)."""
+    place = tuple_(col(Chat.updated_at), col(Chat.key))
+    query = select(Chat).order_by(col(Chat.updated_at).desc(), col(Chat.key).desc()).limit(limit)
+    if after is not None:
+        query = query.where(place < after)
+    return list(session.execute(query).scalars())
+
+
+def remove(session: Session, chat_key: int) -> None:
+    """Delete a chat and everything of it."""
+    # Messages point at snippets, and a cascade may take these first.
+    session.execute(delete(Message).where(col(Message.chat_key) == chat_key))
+    session.execute(delete(Chat).where(col(Chat.key) == chat_key))
+
+
+def count_messages(session: Session, chat_key: int) -> int:
+    """How many messages the chat holds; positions are contiguous, so the last one tells."""
+    last = session.execute(select(func.max(Message.position)).where(col(Message.chat_key) == chat_key)).scalar()
+    return 0 if last is None else last + 1
+
+
+def server_settings(session: Session) -> dict[str, Any]:
+    """The values that an operator set for all chats."""
+    return dict(session.execute(_SETTINGS).scalar_one_or_none() or {})
+
+
+def save_server_settings(session: Session, values: dict[str, Any]) -> None:
+    """Replace the server-wide values."""
+    changed = session.execute(update(ServerSettings).values(settings=values))
+    if not changed.rowcount:  # type: ignore[attr-defined]  # a CursorResult, as always for UPDATE
+        session.add(ServerSettings(settings=values))

@@ -1,0 +1,30 @@
+"""Reading and writing connections."""
+
+from typing import Any
+
+from sqlalchemy import delete, select
+from sqlmodel import Session, col
+
+from app.store.clock import now_ms
+from app.store.tables import ConnectionRow
+
+
+def find(session: Session, name: str) -> ConnectionRow | None:
+    """One stored connection."""
+    return session.get(ConnectionRow, name)
+
+
+def all_stored(session: Session) -> list[ConnectionRow]:
+    """Every stored connection, by name."""
+    return list(session.execute(select(ConnectionRow).order_by(col(ConnectionRow.name))).scalars())
+
+
+def save(session: Session, name: str, fields: dict[str, Any]) -> None:
+    """Replace a connection."""
+    session.merge(ConnectionRow(name=name, updated_at=now_ms(), **fields))
+
+
+def remove(session: Session, name: str) -> bool:
+    """Delete a connection; False if there was none."""
+    rows: int = session.execute(delete(ConnectionRow).where(col(ConnectionRow.name) == name)).rowcount  # type: ignore[attr-defined]  # a CursorResult for DELETE
+    return rows > 0

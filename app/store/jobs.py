@@ -1,0 +1,121 @@
+"""Reading and writing jobs. At most one per chat is queued or running: the table refuses a second."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import ColumnElement, select, update
+from sqlmodel import Session, col
+
+from app.core.model import Usage
+from app.store.clock import now_ms
+from app.store.tables import Job
+
+ACTIVE = ("queued", "running")
+
+
+def active(session: Session, chat_key: int) -> Job | None:
+    """The job that is queued or running on a chat."""
+    query = select(Job).where(col(Job.chat_key) == chat_key, col(Job.state).in_(ACTIVE))
+    return session.execute(query).scalar_one_or_none()
+
+
+def latest(session: Session, chat_key: int) -> Job | None:
+    """The chat's newest job, whatever its state."""
+    query = select(Job).where(col(Job.chat_key) == chat_key).order_by(col(Job.key).desc()).limit(1)
+    return session.execute(query).scalar_one_or_none()
+
+
+def add(session: Session, chat_key: int, kind: str, total: int) -> Job:
+    """Queue a job; `total` is the number of batches it is expected to fold."""
+    job = Job(id=str(uuid4()), chat_key=chat_key, kind=kind, total=total, created_at=now_ms())
+    session.add(job)
+    session.flush()
+    return job
+
+
+def by_id(session: Session, job_id: str) -> Job | None:
+    """One job."""
+    return session.execute(select(Job).where(col(Job.id) == job_id)).scalar_one_or_none()
+
+
+def matching(session: Session, where: Sequence[ColumnElement[bool]], before: int | None, limit: int) -> list[Job]:
+    """Jobs, newest first, with keys under `before`."""
+    query = select(Job).where(*where).order_by(col(Job.key).desc()).limit(limit)
+    if before is not None:
+        query = query.where(col(Job.key) < before)
+    return list(session.execute(query).scalars())
+
+
+def in_state(state: str) -> ColumnElement[bool]:
+    """Selects jobs in one state."""
+    return col(Job.state) == state
+
+
+def of_chat(chat_key: int) -> ColumnElement[bool]:
+    """Selects the jobs of one chat."""
+    return col(Job.chat_key) == chat_key
+
+
+def claim(session: Session, job_id: str, owner: str, lease_ms: int) -> Job | None:
+    """Make a queued job ours; None if it is no longer waiting."""
+    now = now_ms()
+    values = {"state": "running", "started_at": now, "lease_owner": owner, "lease_until": now + lease_ms}
+    mine = update(Job).where(col(Job.id) == job_id, col(Job.state) == "queued").values(**values)
+    return by_id(session, job_id) if _count(session, mine) else None
+
+
+def renew(session: Session, owner: str, lease_ms: int) -> None:
+    """Say that this process still runs its jobs."""
+    running = (col(Job.state) == "running", col(Job.lease_owner) == owner)
+    session.execute(update(Job).where(*running).values(lease_until=now_ms() + lease_ms))
+
+
+def owned(session: Session, job_id: str, owner: str) -> Job | None:
+    """The job, if this process still runs it: nobody stopped it and no lease ran out."""
+    job = by_id(session, job_id)
+    return job if job is not None and job.state == "running" and job.lease_owner == owner else None
+
+
+def finish(job: Job, state: str, reason: str | None, error: dict[str, Any] | None = None) -> None:
+    """End a job."""
+    job.state, job.reason, job.error, job.finished_at = state, reason, error, now_ms()
+
+
+def expire(session: Session) -> list[Job]:
+    """Mark jobs whose process died as interrupted, and return them."""
+    dead = select(Job).where(col(Job.state) == "running", col(Job.lease_until) < now_ms())
+    found = list(session.execute(dead).scalars())
+    for job in found:
+        finish(job, "interrupted", "The process that ran it ended.")
+    return found
+
+
+def waiting(session: Session) -> list[Job]:
+    """Jobs nobody runs yet."""
+    return list(session.execute(select(Job).where(col(Job.state) == "queued")).scalars())
+
+
+def add_usage(stored: dict[str, Any], usage: Usage) -> dict[str, Any]:
+    """A stored usage with another added to it."""
+    total = read_usage(stored) + usage
+    return write_usage(total)
+
+
+def read_usage(stored: dict[str, Any] | None) -> Usage:
+    """The usage in a JSON column."""
+    return Usage(**stored) if stored else Usage()
+
+
+def write_usage(usage: Usage) -> dict[str, Any]:
+    """A usage for a JSON column."""
+    return {
+        "calls": usage.calls,
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+    }
+
+
+def _count(session: Session, statement: Any) -> int:
+    rows: int = session.execute(statement).rowcount  # type: ignore[attr-defined]  # a CursorResult for UPDATE
+    return rows
