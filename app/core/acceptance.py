@@ -1,0 +1,116 @@
+"""Whether a model's answer may become memory. Source: layered.md, When an answer becomes memory."""
+
+import re
+import zlib
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How an answer ended. `complete`: a whole JSON body, or a stream with a finish_reason or an end mark."""
+
+    complete: bool
+    finish_reason: str | None = None
+    tool_calls: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """Fit to become memory as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class TooLong:
+    """A good answer that needs shortening."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """A failed attempt. `reason` continues "the model …" and holds nothing of the answer."""
+
+    reason: str
+
+
+Verdict = Accepted | TooLong | Unusable
+
+_NATURAL_ENDS = frozenset({"stop", "eos", "eos_token", "end_turn", "stop_sequence"})
+_UNNATURAL_ENDS = {
+    "length": "stopped at its length limit",
+    "max_tokens": "stopped at its length limit",
+    "tool_calls": "called a tool instead of answering",
+    "function_call": "called a tool instead of answering",
+    "content_filter": "was stopped by a content filter",
+}
+_REFUSAL_CHARS = 600
+_DUTY = (
+    r"(?:help|assist|summari[sz]e|continue|provide|comply|create|write|generate|produce|fulfil|engage|process|complete"
+    r"|support|discuss|answer|respond|do (?:that|this)|participate|condense|merge|with (?:that|this))"
+)
+_NOT_ABLE = (
+    r"(?:can(?:'t|not| not)|won't|will not|am (?:unable|not able) to|'m (?:unable|not able) to"
+    r"|must decline|have to decline)"
+)
+_REFUSAL = re.compile(
+    rf"\W{{0,8}}(?:(?:i'm|i am|we're) (?:very |really |so )?sorry,? (?:but )?(?:as an ai|i ?{_NOT_ABLE})"
+    rf"|sorry,? (?:but )?i ?{_NOT_ABLE}|i apologi[sz]e,? but|unfortunately,? i ?{_NOT_ABLE}"
+    rf"|i ?{_NOT_ABLE} {_DUTY}|as an ai\b|as a (?:large )?language model"
+    r"|es tut mir leid,? (?:aber )?(?:ich kann|dabei|das kann)|tut mir leid,? (?:aber )?(?:ich kann|dabei|das kann)"
+    r"|(?:je suis )?désolée?,? (?:mais )?je ne peux|lo siento,? (?:pero )?no puedo"
+    r"|(?:desculpe|sinto muito|lamento),? (?:mas )?(?:eu )?não posso|mi dispiace,? (?:ma )?non posso"
+    r"|przykro mi,? (?:ale )?nie mogę|(?:извините|к сожалению|простите),? (?:но )?я не могу"
+    r"|(?:很?抱歉|对不起|對不起)[，,]?(?:但是?)?我?.{0,6}(?:无法|無法|不能)|申し訳(?:ありません|ございません)が"
+    r"|죄송(?:하지만|합니다)|(?:ขออภัย|ขอโทษ).{0,12}ไม่สามารถ)"
+)
+_NO_SUMMARY = re.compile(
+    r"\W{0,8}(?:error(?: code)?\s?[:\d]|\{\s?\"?error|<!doctype|<html|<\?xml|<tool_call|<function|\[tool_calls?\]"
+    r"|(?:http |status )?[45]\d\d (?:internal|bad|service|gateway|too many|unauthorized|forbidden|not found)"
+    r"|internal server error|bad gateway|service unavailable|gateway time-?out|too many requests"
+    r"|rate limit (?:exceeded|reached)|request timed out|upstream (?:connect |request )?(?:error|timeout)"
+    r"|context (?:length|window) exceeded|traceback \(most recent"
+    r"|(?:none|null|nil|undefined|n/a|no (?:content|response|answer|summary))\W{0,4}\Z|object object\])"
+)
+_LOOP_RATIO = 5
+_LOOP_BYTES = 200
+
+
+def judge(text: str, ending: Ending, *, tokens: int, limit: int, source_tokens: int) -> Verdict:
+    """Judges an answer whose cleaned `text` holds `tokens` tokens.
+
+    `limit` is snippet_tokens: up to it an answer is accepted, up to twice that only if it is also shorter than its
+    source.
+    """
+    reason = _unusable_ending(ending) or _unusable_text(text)
+    if reason:
+        return Unusable(reason)
+    if tokens <= limit or (tokens <= 2 * limit and tokens < source_tokens):
+        return Accepted()
+    return TooLong()
+
+
+def _unusable_ending(ending: Ending) -> str | None:
+    if ending.tool_calls:
+        return _UNNATURAL_ENDS["tool_calls"]
+    if not ending.complete:
+        return "broke off in the middle of its answer"
+    reason = (ending.finish_reason or "stop").lower()
+    return None if reason in _NATURAL_ENDS else _UNNATURAL_ENDS.get(reason, "did not end its answer by itself")
+
+
+def _unusable_text(text: str) -> str | None:
+    if not any(character.isalnum() for character in text):
+        return "gave a blank answer"
+    opening = text[:_REFUSAL_CHARS].lower().replace("’", "'")
+    if _NO_SUMMARY.match(opening):
+        return "gave an error text or a placeholder for an answer"
+    if len(text) <= _REFUSAL_CHARS and _REFUSAL.match(opening):
+        return "refused to answer"
+    # A loop may begin after a good start; so the end is also looked at alone.
+    if _loops(text) or _loops(text[-2 * _LOOP_BYTES :]):
+        return "repeated itself without end"
+    return None
+
+
+def _loops(text: str) -> bool:
+    """Whether the text compresses far better than language does (prose: about 2; a phrase ten times over: 6)."""
+    raw = text.encode("utf-8", "replace")
+    return len(raw) >= _LOOP_BYTES and len(raw) > _LOOP_RATIO * len(zlib.compress(raw))
