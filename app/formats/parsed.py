@@ -1,0 +1,97 @@
+"""What every reader of chat files hands over: a chat, its messages as a stream, and what was wrong with the file."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from app.core.model import Role
+
+MAX_CONTENT_BYTES = 1024 * 1024
+"""The most text one message may hold, in UTF-8 (http-api.md, Conventions)."""
+
+MAX_RECORD_CHARS = 16 * 1024 * 1024
+"""The most characters of a file that are held at once: one message with all that hangs on it."""
+
+MAX_LISTED_WARNINGS = 100
+_MAX_ID_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Warning:
+    """Something about a file a person should know. `code` is stable, `detail` names the place and what was done."""
+
+    code: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedMessage:
+    """One message of a file, safe to store: no NUL, no lone surrogates, JSON values nested at most 64 deep.
+
+    `content` is None only beside `tool_calls`, each of which is an object with a string `id`. `id` is one a message
+    may have (`usable_id`), but nobody has checked that it occurs once. `created_at` is in UTC. `extra` holds what
+    the file said beyond this, so that an export can say it again.
+    """
+
+    role: Role
+    content: str | None
+    name: str | None = None
+    id: str | None = None
+    hidden: bool = False
+    created_at: datetime | None = None
+    tool_calls: list[dict[str, Any]] | None = None
+    tool_call_id: str | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedChat:
+    """A chat file being read.
+
+    `messages` reads the file as it is consumed, once; `warnings` fills meanwhile and is complete when `messages` is
+    exhausted. `chat_id` is the file's own, if it has one that a chat may have.
+    """
+
+    messages: Iterator[ParsedMessage]
+    warnings: list[Warning]
+    title: str | None = None
+    user_name: str | None = None
+    character_name: str | None = None
+    chat_id: str | None = None
+
+
+class WarningLog:
+    """Collects warnings: the first hundred as they are, the rest as a number, so that a ruined file fits in memory."""
+
+    def __init__(self) -> None:
+        self.entries: list[Warning] = []
+        self._unlisted = 0
+        self._summaries = 0
+
+    def add(self, code: str, detail: str) -> None:
+        """Warn of one place in the file."""
+        if len(self.entries) - self._summaries < MAX_LISTED_WARNINGS:
+            self.entries.append(Warning(code, detail))
+            return
+        if self._unlisted:
+            self.entries.pop()
+        self._unlisted += 1
+        self.entries.append(Warning("more", f"{self._unlisted} more warnings are not listed."))
+
+    def summarize(self, code: str, detail: str) -> None:
+        """Warn of the file as a whole; comes first and is always listed."""
+        self.entries.insert(0, Warning(code, detail))
+        self._summaries += 1
+
+
+def usable_id(value: object) -> str | None:
+    """`value` if it can name a chat or a message (http-api.md, Conventions), else None."""
+    if not isinstance(value, str) or not 1 <= len(value) <= _MAX_ID_CHARS or value in (".", ".."):
+        return None
+    return value if value.isprintable() and "/" not in value else None
+
+
+def too_much(content: str) -> bool:
+    """Whether a text is over the limit of one message."""
+    return len(content) * 4 > MAX_CONTENT_BYTES and len(content.encode()) > MAX_CONTENT_BYTES
