@@ -18,6 +18,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 NO_NETWORK = re.compile(r"dns error|error sending request|failed to connect|NewConnectionError|name resolution", re.I)
+DIRECTLY = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # a proxy does not know our loopback
 STARTING_S = 60
 STOPPING_S = 20
 
@@ -29,7 +30,7 @@ def _install(*command: str | Path) -> None:
     done = subprocess.run([str(part) for part in command], cwd=ROOT, capture_output=True, text=True, check=False)
     output = done.stdout + done.stderr
     if done.returncode and NO_NETWORK.search(output) and os.environ.get("CI") != "true":
-        pytest.skip(f"No package index can be reached, so the wheel cannot be installed: {output[-300:]}")
+        pytest.skip("No package index can be reached, and the wheel needs one for what it requires.")
     assert done.returncode == 0, output
 
 
@@ -96,7 +97,7 @@ def server(programs: Path, environment: dict[str, str], port: int, tmp_path: Pat
 def _get(address: str) -> int:
     """The status of a GET; 0 while nobody listens."""
     try:
-        with urllib.request.urlopen(address, timeout=5) as response:
+        with DIRECTLY.open(address, timeout=5) as response:
             status: int = response.status
             return status
     except urllib.error.HTTPError as error:
