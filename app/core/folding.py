@@ -12,26 +12,33 @@ class Mode:
     """How far folding goes.
 
     `drain`: fold while a full batch lies outside the window, without waiting for flush_turns. `partial`: fold what is
-    left even if it makes no full batch. `take_skipped`: skipped turns fold like others.
+    left even if it makes no full batch.
     """
 
     drain: bool = False
     partial: bool = False
-    take_skipped: bool = False
 
 
 AUTO = Mode()
 DRAIN = Mode(drain=True)
-EVERYTHING_FULL = Mode(drain=True, take_skipped=True)
 FORCE = Mode(drain=True, partial=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Consecutive turns that become one snippet. `clipped`: a single turn over passage_tokens has its middle cut."""
+    """Consecutive turns that become one snippet.
+
+    `clipped`: a single turn over passage_tokens has its middle cut. `late`: turns after these have folded already.
+    """
 
     turns: tuple[Turn, ...]
     clipped: bool = False
+    late: bool = False
+
+    @property
+    def last_index(self) -> int:
+        """The place of the newest message in it."""
+        return self.turns[-1].messages[-1].index
 
     @property
     def covers(self) -> tuple[Message, ...]:
@@ -54,14 +61,14 @@ class Backlog:
 
 def plan_fold(view: Outline, settings: LayeredSettings, mode: Mode = AUTO) -> Fold | None:
     """The next fold, or None when nothing is due."""
-    chain = _oldest_chain(view, settings, mode)
+    chain = _oldest_chain(view, settings)
     size = _batch_size(view, chain, settings, mode)
-    return _fit_passage(chain.turns[:size], settings.passage_tokens) if size else None
+    return _fit_passage(chain.turns[:size], settings.passage_tokens, late=chain.late) if size else None
 
 
 def count_backlog(view: Outline, settings: LayeredSettings) -> Backlog:
     """How many turns lie over the window; skipped ones do not count."""
-    over = len(_over_window(view, settings, AUTO))
+    over = len(_over_window(view, settings))
     whole, rest = divmod(over, settings.turns_per_batch)
     return Backlog(over, whole + (1 if rest and settings.window == "compat" else 0))
 
@@ -79,34 +86,35 @@ def flush_turns(settings: LayeredSettings) -> int:
 
 def turns_over_window(view: Outline, settings: LayeredSettings) -> tuple[Turn, ...]:
     """The turns outside the newest verbatim_turns, oldest first, without skipped ones."""
-    return tuple(_over_window(view, settings, AUTO))
+    return tuple(_over_window(view, settings))
 
 
 @dataclass(frozen=True, slots=True)
 class _Chain:
-    """Adjacent turns that may fold together. `grows`: newer turns will join it as the chat goes on."""
+    """Adjacent turns that may fold together. `grows`: newer turns will join it. `late`: covered turns follow."""
 
     turns: tuple[Turn, ...]
     grows: bool
+    late: bool = False
 
 
-def _countable(view: Outline, mode: Mode) -> list[Turn]:
-    return [turn for turn in view.turns if turn.coverable and (mode.take_skipped or not turn.skipped)]
+def _countable(view: Outline) -> list[Turn]:
+    return [turn for turn in view.turns if turn.coverable and not turn.skipped]
 
 
-def _over_window(view: Outline, settings: LayeredSettings, mode: Mode) -> list[Turn]:
-    return _countable(view, mode)[: -settings.verbatim_turns]
+def _over_window(view: Outline, settings: LayeredSettings) -> list[Turn]:
+    return _countable(view)[: -settings.verbatim_turns]
 
 
-def _candidates(view: Outline, settings: LayeredSettings, mode: Mode) -> list[Turn]:
+def _candidates(view: Outline, settings: LayeredSettings) -> list[Turn]:
     """`compat` takes its batch from all visible turns, as the original does; `strict` only from outside the window."""
-    over = _over_window(view, settings, mode)
-    return _countable(view, mode) if over and settings.window == "compat" else over
+    over = _over_window(view, settings)
+    return _countable(view) if over and settings.window == "compat" else over
 
 
-def _oldest_chain(view: Outline, settings: LayeredSettings, mode: Mode) -> _Chain:
+def _oldest_chain(view: Outline, settings: LayeredSettings) -> _Chain:
     """The oldest adjacent candidates: a snippet's range holds no turn that it does not cover."""
-    wanted = {id(turn) for turn in _candidates(view, settings, mode)}
+    wanted = {id(turn) for turn in _candidates(view, settings)}
     for run in view.runs:
         chain = _first_chain(run, wanted)
         if chain.turns:
@@ -121,8 +129,8 @@ def _first_chain(run: Run, wanted: set[int]) -> _Chain:
         if id(turn) in wanted:
             taken.append(turn)
         elif taken:
-            return _Chain(tuple(taken), grows=not turn.skipped)
-    return _Chain(tuple(taken), grows=not run.followed)
+            return _Chain(tuple(taken), grows=not turn.skipped, late=run.followed)
+    return _Chain(tuple(taken), grows=not run.followed, late=run.followed)
 
 
 def _batch_size(view: Outline, chain: _Chain, settings: LayeredSettings, mode: Mode) -> int:
@@ -130,7 +138,7 @@ def _batch_size(view: Outline, chain: _Chain, settings: LayeredSettings, mode: M
     full = min(settings.turns_per_batch, len(chain.turns))
     if not chain.turns or settings.window == "compat":
         return full
-    over = _over_window(view, settings, mode)
+    over = _over_window(view, settings)
     due = settings.turns_per_batch if mode.drain else settings.flush
     if len(over) >= due or mode.partial:
         whole = full == settings.turns_per_batch or not chain.grows or mode.partial
@@ -148,10 +156,10 @@ def _over_verbatim_tokens(over: Sequence[Turn], limit: int) -> int:
     return count
 
 
-def _fit_passage(turns: tuple[Turn, ...], limit: int) -> Fold:
+def _fit_passage(turns: tuple[Turn, ...], limit: int, *, late: bool) -> Fold:
     """As many turns as fit the passage, at least one."""
     size, tokens = 1, turns[0].tokens
     while size < len(turns) and tokens + turns[size].tokens <= limit:
         tokens += turns[size].tokens
         size += 1
-    return Fold(turns[:size], clipped=tokens > limit)
+    return Fold(turns[:size], clipped=tokens > limit, late=late)

@@ -110,11 +110,15 @@ def _merge_strategy(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[
 
 def resolve(server: Mapping[str, Any], chat: Mapping[str, Any]) -> tuple[ChatSettings, list[str]]:
     """The settings in force: defaults, then the server's, then the chat's own; with a warning per clamped value."""
-    layered = {**server.get("layered", {}), **chat.get("layered", {})}
-    chat_wide = {name: value for name, value in {**server, **chat}.items() if name in _CHAT_WIDE and name != "layered"}
-    wanted = ChatSettings(**chat_wide, layered=_layered(layered))
+    wanted = resolve_unclamped(server, chat)
     clamped = clamp(wanted.layered)
     return replace(wanted, layered=clamped), _differences(wanted.layered, clamped)
+
+
+def resolve_unclamped(server: Mapping[str, Any], chat: Mapping[str, Any]) -> ChatSettings:
+    """The settings as they were set, whether they fit together or not."""
+    chat_wide = {name: value for name, value in {**server, **chat}.items() if name in _CHAT_WIDE - {"layered"}}
+    return ChatSettings(**chat_wide, layered=_layered({**server.get("layered", {}), **chat.get("layered", {})}))
 
 
 def _layered(values: Mapping[str, Any]) -> LayeredSettings:

@@ -163,6 +163,12 @@ def set_skipped(session: Session, keys: Sequence[int]) -> None:
         session.execute(update(Message).where(col(Message.key).in_(some)).values(skipped=True))
 
 
+def take_up_skipped(session: Session, chat_key: int) -> None:
+    """Skipped turns count again like all others."""
+    skipped = (col(Message.chat_key) == chat_key, col(Message.skipped).is_(True))
+    session.execute(update(Message).where(*skipped).values(skipped=False))
+
+
 def insert_many(session: Session, rows: Sequence[dict[str, Any]]) -> None:
     """Add messages; each row has the columns of the table, those with defaults may be left out of all rows alike."""
     if rows:
@@ -221,6 +227,26 @@ def in_state(state: str, strategy: str) -> ColumnElement[bool]:
 def with_id(message_id: str) -> ColumnElement[bool]:
     """Selects one message by its id."""
     return col(Message.id) == message_id
+
+
+def with_ids(message_ids: Sequence[str]) -> ColumnElement[bool]:
+    """Selects messages by their ids."""
+    return col(Message.id).in_(message_ids)
+
+
+def from_index(index: int) -> ColumnElement[bool]:
+    """Selects messages from a place on."""
+    return col(Message.position) >= index
+
+
+def either(one: ColumnElement[bool], other: ColumnElement[bool]) -> ColumnElement[bool]:
+    """Selects what one of the two selects."""
+    return or_(one, other)
+
+
+def under(leaf: Leaf, snippet_keys: Sequence[int]) -> ColumnElement[bool]:
+    """Selects messages that one of these snippets covers itself."""
+    return leaf.in_(snippet_keys)
 
 
 def counts(session: Session, chat_key: int, strategy: str) -> Counts:

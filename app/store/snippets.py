@@ -202,6 +202,14 @@ def layer_turns(session: Session, chat_key: int, strategy: str) -> dict[int, int
     return {layer: turns for layer, turns in session.execute(query)}
 
 
+def count_marks(session: Session, chat_key: int, strategy: str) -> tuple[int, int]:
+    """How many live snippets are stale, and how many degraded."""
+    marks = (case((col(mark).is_(True), 1), else_=0) for mark in (Snippet.stale, Snippet.degraded))
+    query = select(*(func.coalesce(func.sum(mark), 0) for mark in marks)).where(*_live_of(chat_key, strategy))
+    stale, degraded = session.execute(query).one()
+    return int(stale), int(degraded)
+
+
 def leaves_under(session: Session, key: int) -> list[int]:
     """The keys of a snippet and of everything it absorbed, through all layers."""
     tree = _under(col(Snippet.key) == key)

@@ -1,0 +1,142 @@
+"""From a plan to the question a summarizer is asked: which snippets it sees, which lines, in which prompt."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlmodel import Session
+
+from app.core.clipping import cut_middle
+from app.core.context import cap_context
+from app.core.folding import Fold
+from app.core.promotion import Merge
+from app.core.summary import Connection, CountTokens, Line, SummaryRequest
+from app.services.prompts import PromptLibrary, RenderedPrompt
+from app.services.reading import ChatState
+from app.store import messages, snippets
+from app.store.messages import Content
+from app.store.snippets import LiveSnippet
+
+_CUT = " […] "
+_INSTRUCTIONS = 800
+"""Tokens set aside for our own prompts when prior context must fit a model's window."""
+
+
+@dataclass(frozen=True)
+class Asking:
+    """Builds requests."""
+
+    prompts: PromptLibrary
+    count: CountTokens
+
+    def fold(self, session: Session, state: ChatState, fold: Fold, connection: Connection) -> SummaryRequest:
+        """What is asked for a fold: only what precedes the passage is prior context."""
+        passage = fold.passage
+        texts = messages.contents(session, [message.key for message in passage])
+        lines = [Line(*_spoken(state, texts[message.key])) for message in passage if message.key in texts]
+        if fold.clipped:
+            lines = self._clip(lines, state.settings.layered.passage_tokens)
+        tokens = sum(message.tokens for message in passage)
+        prior = self._capped(state, _before(session, state, fold), connection, tokens)
+        prompt = self._render(state, prior, "\n".join(f"{line.speaker}: {line.text}" for line in lines), merge=False)
+        return _request("fold", state, connection, prompt, prior, lines, tokens, clipped=fold.clipped)
+
+    def merge(self, state: ChatState, merge: Merge, connection: Connection) -> SummaryRequest:
+        """What is asked for a merge: the destination layer and deeper are its context, the sources excepted."""
+        keys = {source.key for source in merge.sources}
+        sources = [snippet for snippet in state.live if snippet.core.key in keys]
+        deeper = [s for s in state.live if s.core.layer >= merge.layer and s.core.key not in keys]
+        tokens = sum(source.core.tokens for source in sources)
+        prior = self._capped(state, _preceding(deeper, sources[0], state.live), connection, tokens)
+        prompt = self._render(state, prior, "\n".join(source.text for source in sources), merge=True)
+        return _request("merge", state, connection, prompt, prior, [Line("", s.text) for s in sources], tokens)
+
+    def _capped(
+        self, state: ChatState, prior: Sequence[LiveSnippet], connection: Connection, passage: int
+    ) -> list[str]:
+        layered = state.settings.layered
+        limits = [layered.context_tokens] if layered.context_tokens else []
+        if connection.context_size:
+            limits.append(max(1, connection.context_size - passage - layered.snippet_tokens * 2 - _INSTRUCTIONS))
+        kept = {s.key for s in cap_context([s.core for s in prior], min(limits, default=0))}
+        return [snippet.text for snippet in prior if snippet.core.key in kept]
+
+    def _render(self, state: ChatState, prior: Sequence[str], story: str, *, merge: bool) -> RenderedPrompt:
+        render = self.prompts.render_merge if merge else self.prompts.render_fold
+        user, char = state.chat.user_name or "User", state.chat.character_name or "Assistant"
+        return render(
+            state.settings.layered,
+            player_name=user,
+            char=char,
+            user=user,
+            context="\n".join(prior),
+            story=story,
+            output_language=state.settings.output_language,
+        )
+
+    def _clip(self, lines: Sequence[Line], limit: int) -> list[Line]:
+        """Lines over an even share of the passage lose their middle."""
+        share = max(1, limit // len(lines))
+        return [Line(line.speaker, cut_middle(line.text, share, self.count, _CUT)) for line in lines]
+
+
+def speaker(user_name: str | None, character_name: str | None, role: str, name: str | None) -> str:
+    """Who says a message: its own name, else the chat's for its role."""
+    by_role = {"user": user_name or "User", "assistant": character_name or "Assistant", "tool": "Tool result"}
+    return name or by_role.get(role, "Note")
+
+
+def _spoken(state: ChatState, said: Content) -> tuple[str, str]:
+    who = speaker(state.chat.user_name, state.chat.character_name, said.role, said.name)
+    calls = [f"[calls {_called(call)}]" for call in said.tool_calls or ()]
+    return who, " ".join(part for part in (said.content or "", *calls) if part)
+
+
+def _called(call: Mapping[str, object]) -> str:
+    function = call.get("function")
+    if not isinstance(function, Mapping):
+        return str(call.get("id", "a tool"))
+    return f"{function.get('name', 'a tool')}({function.get('arguments', '')})"
+
+
+def _before(session: Session, state: ChatState, fold: Fold) -> list[LiveSnippet]:
+    """The live snippets before the passage; all of them unless later turns have folded already."""
+    following = (
+        snippets.root_after(session, state.chat.key, state.chat.strategy, fold.last_index) if fold.late else None
+    )
+    if following is None:
+        return state.live
+    keys = [snippet.core.key for snippet in state.live]
+    return state.live[: keys.index(following.key)]
+
+
+def _preceding(deeper: Iterable[LiveSnippet], first: LiveSnippet, live: Sequence[LiveSnippet]) -> list[LiveSnippet]:
+    """Those of `deeper` that come before the first source in reading order."""
+    place = live.index(first)
+    before = {snippet.core.key for snippet in live[:place]}
+    return [snippet for snippet in deeper if snippet.core.key in before]
+
+
+def _request(
+    kind: str,
+    state: ChatState,
+    connection: Connection,
+    prompt: RenderedPrompt,
+    prior: Sequence[str],
+    lines: Sequence[Line],
+    source_tokens: int,
+    *,
+    clipped: bool = False,
+) -> SummaryRequest:
+    layered = state.settings.layered
+    return SummaryRequest(
+        kind="merge" if kind == "merge" else "fold",
+        connection=connection,
+        system=prompt.system,
+        user=prompt.user,
+        prior=tuple(prior),
+        passage=tuple(lines),
+        limit=layered.snippet_tokens,
+        source_tokens=source_tokens,
+        strip_patterns=layered.strip_patterns,
+        clipped=clipped,
+    )

@@ -1,0 +1,128 @@
+"""Writing memory down, if what it was planned on still holds (DESIGN, decision 4)."""
+
+from dataclasses import dataclass
+from uuid import uuid4
+
+from sqlmodel import Session
+
+from app.core.folding import Fold
+from app.core.model import Usage
+from app.core.promotion import Merge, Seed
+from app.core.summary import Summary
+from app.store import chats, jobs, messages, snippets
+from app.store.clock import now_ms
+from app.store.tables import Chat, Job, Snippet
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What a plan was made on: the chat, its epoch and strategy, and the job that made it."""
+
+    chat_key: int
+    epoch: int
+    strategy: str
+    job_id: str
+    owner: str
+
+
+def still_ours(session: Session, basis: Basis) -> tuple[Chat, Job] | None:
+    """The chat and the job, unless memory was forgotten, the strategy switched or the job taken away meanwhile."""
+    chat = chats.get(session, basis.chat_key)
+    job = jobs.owned(session, basis.job_id, basis.owner)
+    if chat is None or job is None or (chat.epoch, chat.strategy) != (basis.epoch, basis.strategy):
+        return None
+    return chat, job
+
+
+def commit_fold(session: Session, basis: Basis, fold: Fold, summary: Summary, source_tokens: int) -> bool:
+    """Store a snippet and ghost what it covers; False (and only the cost is noted) if the plan no longer holds."""
+    ours = still_ours(session, basis)
+    leaf = messages.leaf_of(basis.strategy)
+    if ours is None or leaf is None:
+        return False
+    chat, job = ours
+    note_usage(chat, job, summary.usage)
+    if not messages.unchanged(session, fold.covers, leaf):
+        return False
+    layer, position = _place(session, basis, fold)
+    snippet = _new_snippet(basis, summary, layer, position, "fold", source_tokens)
+    snippets.add(session, snippet)
+    messages.cover(session, [message.key for message in fold.covers], leaf, snippet.key)
+    chat.memory_version += 1
+    chat.last_error = None
+    job.done += 1
+    job.total = max(job.total, job.done)
+    return True
+
+
+def commit_merge(session: Session, basis: Basis, merge: Merge, summary: Summary, source_tokens: int) -> bool:
+    """Store a merged snippet and absorb its sources; False if the plan no longer holds."""
+    ours = still_ours(session, basis)
+    if ours is None:
+        return False
+    chat, job = ours
+    note_usage(chat, job, summary.usage)
+    if not snippets.unchanged(session, merge.sources):
+        return False
+    in_place = _place_of(session, merge) if merge.sources[0].layer == merge.layer else None
+    end = snippets.next_position(session, basis.chat_key, basis.strategy, merge.layer)
+    snippet = snippets.add(session, _new_snippet(basis, summary, merge.layer, end, "merge", source_tokens))
+    snippets.absorb(session, merge.sources, snippet.key)
+    if in_place is not None:
+        snippet.position = in_place
+    chat.memory_version += 1
+    chat.last_error = None
+    return True
+
+
+def commit_seed(session: Session, basis: Basis, seed: Seed) -> bool:
+    """Move a snippet into the empty layer below; False if the plan no longer holds."""
+    if still_ours(session, basis) is None or not snippets.unchanged(session, [seed.snippet]):
+        return False
+    snippet = session.get(Snippet, seed.snippet.key)
+    if snippet is None:
+        return False
+    snippet.position = snippets.next_position(session, basis.chat_key, basis.strategy, seed.layer)
+    snippet.layer, snippet.kind = seed.layer, "seed"
+    return True
+
+
+def note_usage(chat: Chat, job: Job, usage: Usage) -> None:
+    """Count what a summary cost, used or not."""
+    job.usage = jobs.add_usage(job.usage, usage)
+    chat.usage = jobs.add_usage(chat.usage, usage)
+
+
+def _place(session: Session, basis: Basis, fold: Fold) -> tuple[int, int]:
+    """Layer and position: at the end of layer 0, or for a late fold before the live snippet that follows it."""
+    chat_key, strategy = basis.chat_key, basis.strategy
+    following = snippets.root_after(session, chat_key, strategy, fold.last_index) if fold.late else None
+    if following is None:
+        return 0, snippets.next_position(session, chat_key, strategy, 0)
+    layer, position = following.layer, following.position
+    snippets.make_room(session, chat_key, strategy, layer, position)
+    return layer, position
+
+
+def _place_of(session: Session, merge: Merge) -> int | None:
+    first = session.get(Snippet, merge.sources[0].key)
+    return first.position if first else None
+
+
+def _new_snippet(basis: Basis, summary: Summary, layer: int, position: int, kind: str, source_tokens: int) -> Snippet:
+    return Snippet(
+        chat_key=basis.chat_key,
+        id=str(uuid4()),
+        strategy=basis.strategy,
+        layer=layer,
+        position=position,
+        kind=kind,
+        text=summary.text,
+        tokens=summary.tokens,
+        source_tokens=source_tokens,
+        degraded=summary.degraded,
+        connection=summary.connection,
+        model=summary.model,
+        usage=jobs.write_usage(summary.usage),
+        created_at=now_ms(),
+    )

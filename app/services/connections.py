@@ -1,0 +1,159 @@
+"""Connections: the environment's default, the extractive summarizer that is always there, and stored ones."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlmodel import Session
+
+from app.core.summary import Connection, Provider
+from app.errors import Conflict, InvalidRequest, NotFound
+from app.services.ports import ModelServers, Trial
+from app.settings import Settings
+from app.store import connections as stored
+from app.store.engine import Database
+from app.store.tables import ConnectionRow
+from app.store.vault import Vault
+
+EXTRACTIVE = Connection(name="extractive", provider="extractive")
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionView:
+    """A connection as it is shown: the key never comes out. `source`: environment, stored or built_in."""
+
+    name: str
+    provider: str
+    base_url: str | None
+    model: str | None
+    has_api_key: bool
+    context_size: int | None
+    temperature: float | None
+    max_tokens: int | None
+    timeout_s: float
+    concurrency: int
+    extra_body: dict[str, Any]
+    source: str
+
+
+@dataclass(frozen=True)
+class Connections:
+    """Reading, changing and trying connections."""
+
+    db: Database
+    vault: Vault
+    env: Settings
+    servers: ModelServers
+
+    def resolve(self, session: Session, name: str) -> Connection:
+        """How to reach a model. Raises NotFound."""
+        row = stored.find(session, name)
+        if row is not None:
+            return self._from_row(row)
+        if name == EXTRACTIVE.name:
+            return EXTRACTIVE
+        if name == "default":
+            return self._from_environment()
+        raise NotFound(f"There is no connection {name!r}. PUT /v1/connections/{name} makes it.")
+
+    def all(self) -> list[ConnectionView]:
+        """All connections by name."""
+        with self.db.read() as session:
+            names = {"default", EXTRACTIVE.name, *(row.name for row in stored.all_stored(session))}
+            return [self._view(session, name) for name in sorted(names)]
+
+    def get(self, name: str) -> ConnectionView:
+        """One connection. Raises NotFound."""
+        with self.db.read() as session:
+            return self._view(session, name)
+
+    def put(self, name: str, fields: dict[str, Any], *, keep_key: bool, api_key: str | None) -> ConnectionView:
+        """Replace a connection; with `keep_key` its key stays if it still goes to the same place."""
+        if name == EXTRACTIVE.name:
+            raise Conflict("The extractive connection is built in and cannot be changed; choose another name.")
+        _check(fields)
+        with self.db.write() as session:
+            old = stored.find(session, name)
+            kept = old.encrypted_api_key if old and keep_key and _same_place(old, fields) else None
+            locked = self.vault.lock(api_key) if api_key else kept
+            stored.save(session, name, {**fields, "encrypted_api_key": locked})
+            session.flush()
+            return self._view(session, name)
+
+    def delete(self, name: str) -> None:
+        """Forget a stored connection; `default` returns to the environment."""
+        if name == EXTRACTIVE.name:
+            raise Conflict("The extractive connection is built in and cannot be deleted.")
+        with self.db.write() as session:
+            if not stored.remove(session, name) and name != "default":
+                raise NotFound(f"There is no connection {name!r}.")
+
+    async def models(self, name: str) -> list[str]:
+        """The models its server offers. Raises ModelError when it cannot be asked."""
+        return await self.servers.models(self._read(name))
+
+    async def test(self, name: str) -> Trial:
+        """Ask its model for a few words."""
+        return await self.servers.test(self._read(name))
+
+    def _read(self, name: str) -> Connection:
+        with self.db.read() as session:
+            return self.resolve(session, name)
+
+    def _view(self, session: Session, name: str) -> ConnectionView:
+        connection, row = self.resolve(session, name), stored.find(session, name)
+        source = "stored" if row else "built_in" if name == EXTRACTIVE.name else "environment"
+        return ConnectionView(
+            name=name,
+            provider=connection.provider,
+            base_url=connection.base_url,
+            model=connection.model,
+            has_api_key=connection.api_key is not None,
+            context_size=connection.context_size,
+            temperature=connection.temperature,
+            max_tokens=connection.max_tokens,
+            timeout_s=connection.timeout_s,
+            concurrency=connection.concurrency,
+            extra_body=dict(connection.extra_body),
+            source=source,
+        )
+
+    def _from_environment(self) -> Connection:
+        env = self.env
+        return Connection(
+            name="default",
+            provider=env.llm_provider,
+            base_url=env.llm_base_url,
+            model=env.llm_model,
+            api_key=env.llm_api_key.get_secret_value() if env.llm_api_key else None,
+            context_size=env.llm_context_size,
+            timeout_s=env.llm_timeout_s,
+            concurrency=env.llm_concurrency,
+        )
+
+    def _from_row(self, row: ConnectionRow) -> Connection:
+        provider: Any = row.provider
+        return Connection(
+            name=row.name,
+            provider=provider,
+            base_url=row.base_url,
+            model=row.model,
+            api_key=self.vault.unlock(row.encrypted_api_key) if row.encrypted_api_key else None,
+            context_size=row.context_size,
+            temperature=row.temperature,
+            max_tokens=row.max_tokens,
+            timeout_s=row.timeout_s or self.env.llm_timeout_s,
+            concurrency=row.concurrency or self.env.llm_concurrency,
+            extra_body=row.extra_body or {},
+        )
+
+
+def _check(fields: dict[str, Any]) -> None:
+    provider: Provider = fields["provider"]
+    if provider == "client":
+        raise InvalidRequest("The client provider is not available in this version.")
+    if provider == "openai" and not fields.get("base_url"):
+        raise InvalidRequest("A connection with provider openai needs base_url, e.g. http://127.0.0.1:8080/v1.")
+
+
+def _same_place(row: ConnectionRow, fields: dict[str, Any]) -> bool:
+    return (row.provider, row.base_url) == (fields["provider"], fields.get("base_url"))

@@ -1,0 +1,202 @@
+"""Chats: making, reading, changing and deleting them; and the settings they follow."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+from sqlmodel import Session
+
+from app.core.model import Strategy
+from app.core.settings import ChatSettings, contradictions, merge_values, resolve, resolve_unclamped
+from app.errors import FieldError, InvalidRequest, PreconditionFailed
+from app.services.ports import Runner
+from app.services.reading import read_state, require_chat
+from app.services.reporting import CountsView, count_messages
+from app.store import chats, jobs
+from app.store.clock import from_ms
+from app.store.engine import Database
+from app.store.tables import Chat
+
+_SERVED = (Strategy.LAYERED, Strategy.NONE)
+
+
+@dataclass(frozen=True, slots=True)
+class ChatView:
+    """A chat as it is shown. `settings` are its own values, `effective_settings` what is in force."""
+
+    id: str
+    title: str | None
+    user_name: str | None
+    character_name: str | None
+    strategy: str
+    settings: dict[str, Any]
+    effective_settings: dict[str, Any]
+    parent_chat_id: str | None
+    forked_at_message_id: str | None
+    memory_version: int
+    counts: CountsView
+    created_at: datetime
+    updated_at: datetime
+    warnings: list[str]
+    revision: int
+
+    @property
+    def etag(self) -> str:
+        """Changes with title, names, strategy and settings."""
+        return f'"{self.revision}"'
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsView:
+    """The server-wide settings: those an operator set, and what is in force."""
+
+    settings: dict[str, Any]
+    effective_settings: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """Keeps chats and settings. Methods raise NotFound, InvalidRequest, Conflict and PreconditionFailed."""
+
+    db: Database
+    runner: Runner
+
+    def put(self, chat_id: str, fields: Mapping[str, Any], if_match: str | None = None) -> tuple[ChatView, bool]:
+        """Create a chat or merge into it; whether it was created."""
+        with self.db.write() as session:
+            chat = chats.find(session, chat_id)
+            created = chat is None
+            if chat is None:
+                chat = chats.add(session, chat_id, {})
+            else:
+                _check_etag(chat, if_match)
+            _change(session, chat, fields)
+            session.flush()
+            return show_chat(session, chat), created
+
+    def create(self, fields: Mapping[str, Any]) -> ChatView:
+        """Create a chat under an id of ours."""
+        return self.put(str(uuid4()), fields)[0]
+
+    def patch(self, chat_id: str, fields: Mapping[str, Any], if_match: str | None = None) -> ChatView:
+        """Merge into a chat that exists."""
+        with self.db.write() as session:
+            chat = require_chat(session, chat_id)
+            _check_etag(chat, if_match)
+            _change(session, chat, fields)
+            session.flush()
+            return show_chat(session, chat)
+
+    def get(self, chat_id: str) -> ChatView:
+        """One chat."""
+        with self.db.read() as session:
+            return show_chat(session, require_chat(session, chat_id))
+
+    def page(self, after: tuple[int, int] | None, limit: int) -> list[tuple[tuple[int, int], ChatView]]:
+        """Chats, newest activity first, each with its place in the list."""
+        with self.db.read() as session:
+            found = chats.page(session, after, limit)
+            return [((chat.updated_at, chat.key), show_chat(session, chat)) for chat in found]
+
+    async def delete(self, chat_id: str, if_match: str | None = None) -> None:
+        """Delete a chat and everything of it for good; what runs on it is cut."""
+        with self.db.write() as session:
+            chat = require_chat(session, chat_id)
+            _check_etag(chat, if_match)
+            job = jobs.active(session, chat.key)
+            job_id = job.id if job else None
+            chats.remove(session, chat.key)
+        if job_id is not None:
+            await self.runner.cancel(job_id)
+
+    def settings(self) -> SettingsView:
+        """The server-wide settings."""
+        with self.db.read() as session:
+            return _show_settings(chats.server_settings(session))
+
+    def patch_settings(self, change: Mapping[str, Any]) -> SettingsView:
+        """Merge into the server-wide settings."""
+        with self.db.write() as session:
+            values = merge_values(chats.server_settings(session), change)
+            _check(values, {})
+            chats.save_server_settings(session, values)
+            return _show_settings(values)
+
+
+def show_chat(session: Session, chat: Chat) -> ChatView:
+    """A stored chat as it is shown."""
+    state = read_state(session, chat)
+    return ChatView(
+        id=chat.id,
+        title=chat.title,
+        user_name=chat.user_name,
+        character_name=chat.character_name,
+        strategy=chat.strategy,
+        settings=chat.settings,
+        effective_settings=as_values(state.settings),
+        parent_chat_id=chat.parent_chat_id,
+        forked_at_message_id=chat.forked_at_message_id,
+        memory_version=chat.memory_version,
+        counts=count_messages(session, state),
+        created_at=from_ms(chat.created_at),
+        updated_at=from_ms(chat.updated_at),
+        warnings=state.warnings,
+        revision=chat.revision,
+    )
+
+
+def as_values(settings: ChatSettings) -> dict[str, Any]:
+    """Settings in force as the contract shows them."""
+    values = asdict(settings)
+    layered = values["layered"]
+    layered["strip_patterns"] = list(layered["strip_patterns"])
+    layered["flush_turns"] = settings.layered.flush
+    return values
+
+
+def _change(session: Session, chat: Chat, fields: Mapping[str, Any]) -> None:
+    """Merge fields into a chat; what is absent stays."""
+    before = (chat.title, chat.user_name, chat.character_name, chat.strategy, chat.settings)
+    for name in ("title", "user_name", "character_name", "parent_chat_id", "forked_at_message_id"):
+        if name in fields:
+            setattr(chat, name, fields[name])
+    if fields.get("settings") is not None:
+        chat.settings = merge_values(chat.settings, fields["settings"])
+        _check(chats.server_settings(session), chat.settings)
+    if fields.get("strategy") is not None:
+        _switch(chat, fields["strategy"])
+    if before != (chat.title, chat.user_name, chat.character_name, chat.strategy, chat.settings):
+        chat.revision += 1
+
+
+def _switch(chat: Chat, strategy: str) -> None:
+    if strategy not in _SERVED:
+        raise InvalidRequest(
+            f"The strategy {strategy} is not available in this version; use layered or none.",
+            [{"loc": ["body", "strategy"], "msg": "not available in this version"}],
+        )
+    if chat.strategy != strategy:
+        chat.strategy = strategy
+        chat.memory_version += 1
+
+
+def _check(server: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+    """Refuse values that do not fit together; a person who sets them should hear of it at once."""
+    found = contradictions(resolve_unclamped(server, own).layered)
+    if found:
+        errors: list[FieldError] = [
+            {"loc": ["body", "settings", "layered", name], "msg": text} for name, text in found.items()
+        ]
+        detail = "; ".join(f"layered.{name} {text}" for name, text in found.items())
+        raise InvalidRequest(f"{detail}.", errors)
+
+
+def _check_etag(chat: Chat, if_match: str | None) -> None:
+    if if_match is not None and if_match not in ("*", f'"{chat.revision}"'):
+        raise PreconditionFailed("The chat has changed since it was read; GET it again, then repeat the change.")
+
+
+def _show_settings(values: dict[str, Any]) -> SettingsView:
+    return SettingsView(values, as_values(resolve(values, {})[0]))

@@ -1,0 +1,69 @@
+"""What services need from elsewhere; `app.main` chooses who provides it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, Protocol
+
+from app.core.summary import Connection
+
+ConnectionState = Literal["ok", "cooling_down", "failing"]
+
+
+class Counter(Protocol):
+    """Counts tokens, one text or many."""
+
+    def __call__(self, text: str, /) -> int: ...
+
+    def count_many(self, texts: Sequence[str]) -> list[int]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """When the work on a chat is taken up again by itself."""
+
+    chat_key: int
+    moment: datetime
+
+
+class Runner(Protocol):
+    """Runs queued jobs in the background."""
+
+    def poke(self, job_id: str) -> None:
+        """Start a queued job soon; from any thread."""
+        ...
+
+    async def cancel(self, job_id: str) -> None:
+        """Cut what the job is doing, its call to the model included, and wait until it is cut."""
+        ...
+
+    async def wait(self, job_id: str, seconds: float) -> bool:
+        """Wait until the job has ended; False if it has not by then."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How a connection fares. `retry_at`: when it is asked again, if it is not asked now."""
+
+    state: ConnectionState
+    retry_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """How a test of a connection went; latency in milliseconds."""
+
+    ok: bool
+    latency_ms: int
+    detail: str
+
+
+class ModelServers(Protocol):
+    """What can be asked of a connection besides summaries."""
+
+    async def models(self, connection: Connection) -> list[str]: ...
+
+    async def test(self, connection: Connection) -> Trial: ...
+
+    def health(self, name: str) -> Health: ...

@@ -1,0 +1,131 @@
+"""What is stored of a chat at one moment, read in one transaction, ready to decide about."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from sqlmodel import Session
+
+from app.core import folding, promotion
+from app.core.folding import AUTO, Backlog, Fold, Mode
+from app.core.model import Message, Outline, Strategy, Turn
+from app.core.model import Snippet as CoreSnippet
+from app.core.promotion import Promotion
+from app.core.settings import ChatSettings, resolve
+from app.core.turns import outline
+from app.errors import NotFound
+from app.store import chats, messages, snippets
+from app.store.snippets import LiveSnippet
+from app.store.tables import Chat
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A message, by id and index."""
+
+    message_id: str
+    index: int
+
+
+@dataclass(frozen=True)
+class ChatState:
+    """A chat, its settings in force, its live snippets in reading order, and the messages none of them covers."""
+
+    chat: Chat
+    settings: ChatSettings
+    warnings: list[str]
+    live: list[LiveSnippet]
+    uncovered: list[Message]
+    total: int
+
+    @cached_property
+    def view(self) -> Outline:
+        """The uncovered turns."""
+        return outline(self.uncovered, self.total)
+
+    @property
+    def memory(self) -> list[CoreSnippet]:
+        """The live snippets as decisions see them."""
+        return [snippet.core for snippet in self.live]
+
+    @cached_property
+    def backlog(self) -> Backlog:
+        """Turns over the window."""
+        return folding.count_backlog(self.view, self.settings.layered)
+
+    @property
+    def over_window(self) -> tuple[Turn, ...]:
+        """The turns outside the window, skipped ones left out."""
+        return folding.turns_over_window(self.view, self.settings.layered)
+
+    @property
+    def has_backlog(self) -> bool:
+        """Whether these are more than the next few folds."""
+        return folding.is_backlog(self.backlog.turns, self.settings.layered)
+
+    @property
+    def choice_needed(self) -> bool:
+        """Whether a person must say first what to do with the backlog (layered.md, Backlog)."""
+        asks = self.settings.on_backlog == "ask" and self.chat.backlog_answer is None
+        return asks and self.has_backlog and not self.live
+
+    @property
+    def last_covered(self) -> int | None:
+        """The index of the newest covered message."""
+        expected = self.total - 1
+        for message in reversed(self.uncovered):
+            if message.index < expected:
+                break
+            expected = message.index - 1
+        return expected if expected >= 0 else None
+
+    def idle_reason(self) -> str | None:
+        """Why folding does not go on by itself now; None if it does."""
+        if self.chat.strategy == Strategy.NONE:
+            return "strategy_none"
+        if not self.settings.enabled:
+            return "disabled"
+        if self.settings.paused:
+            return "paused"
+        if self.chat.held:
+            return "stopped"
+        return "choice_needed" if self.choice_needed else None
+
+    def fold(self, mode: Mode = AUTO) -> Fold | None:
+        """The next fold in a mode."""
+        if self.chat.strategy == Strategy.NONE:
+            return None
+        return folding.plan_fold(self.view, self.settings.layered, mode)
+
+    def promotion(self, *, shrink: bool) -> Promotion | None:
+        """The next promotion."""
+        if self.chat.strategy == Strategy.NONE:
+            return None
+        return promotion.plan_promotion(self.memory, self.settings.layered, shrink=shrink)
+
+
+def require_chat(session: Session, chat_id: str) -> Chat:
+    """The chat; raises NotFound."""
+    chat = chats.find(session, chat_id)
+    if chat is None:
+        raise NotFound(f"There is no chat {chat_id!r}. Create it with PUT, or append a message to it.")
+    return chat
+
+
+def read_state(session: Session, chat: Chat, *, all_messages: bool = False) -> ChatState:
+    """Everything decisions need of a chat; `all_messages`: as if nothing were covered."""
+    settings, warnings = resolve(chats.server_settings(session), chat.settings)
+    strategy = Strategy.NONE if all_messages else chat.strategy
+    return ChatState(
+        chat=chat,
+        settings=settings,
+        warnings=warnings,
+        live=snippets.live(session, chat.key, chat.strategy),
+        uncovered=messages.uncovered(session, chat.key, strategy),
+        total=chats.count_messages(session, chat.key),
+    )
+
+
+def through(session: Session, state: ChatState) -> Place | None:
+    """The newest covered message."""
+    index = state.last_covered
+    return None if index is None else Place(messages.id_at(session, state.chat.key, index), index)

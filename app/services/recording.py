@@ -1,0 +1,241 @@
+"""Appending messages and reading them."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+from uuid import uuid4
+
+from sqlalchemy.exc import IntegrityError
+from sqlmodel import Session
+
+from app.core.model import Role, Strategy, Usage
+from app.errors import Conflict, InvalidRequest, NotFound
+from app.services.ports import Counter, Runner
+from app.services.reading import read_state, require_chat
+from app.services.starting import queue_if_due
+from app.store import chats, jobs, messages
+from app.store.clock import from_ms, now_ms, to_ms
+from app.store.engine import Database
+from app.store.tables import Chat, Job, Message
+
+Fold = Literal["background", "none", "wait"]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A message to be stored, checked by the API or a format."""
+
+    role: Role
+    content: str | None
+    id: str | None = None
+    name: str | None = None
+    hidden: bool = False
+    pinned: bool = False
+    omitted: bool = False
+    created_at: datetime | None = None
+    tool_calls: list[dict[str, Any]] | None = None
+    tool_call_id: str | None = None
+    extra: dict[str, Any] | None = None
+
+    @property
+    def blank(self) -> bool:
+        """Neither text nor tool calls (layered.md, Words)."""
+        return not self.tool_calls and not (self.content or "").strip()
+
+    @property
+    def closes(self) -> bool:
+        """Whether its own content makes it the end of a turn."""
+        return self.role is Role.ASSISTANT and not self.tool_calls and not self.blank
+
+
+@dataclass(frozen=True, slots=True)
+class MessageView:
+    """A message as it is shown."""
+
+    id: str
+    index: int
+    role: str
+    name: str | None
+    content: str | None
+    hidden: bool
+    pinned: bool
+    history: Literal["keep", "omit"]
+    ghosted: bool
+    snippet_id: str | None
+    tokens: int
+    created_at: datetime
+    extra: dict[str, Any]
+    tool_calls: list[dict[str, Any]] | None
+    tool_call_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """What an append did. `reason`: why no fold was started, or how the one that was waited for ended."""
+
+    appended: int
+    duplicates: int
+    items: list[MessageView]
+    job_id: str | None
+    usage: Usage
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Stores messages, and queues the folding they make due in the same transaction."""
+
+    db: Database
+    count: Counter
+    runner: Runner
+
+    async def append(self, chat_id: str, drafts: Sequence[Draft], fold: Fold, wait_s: float) -> Appended:
+        """Append messages; with `fold` wait, answer when folding has ended or wait_s (seconds) have passed."""
+        appended = await asyncio.to_thread(self.store, chat_id, drafts, fold=fold)
+        if appended.job_id is None:
+            return appended
+        self.runner.poke(appended.job_id)
+        if fold != "wait":
+            return appended
+        await self.runner.wait(appended.job_id, wait_s)
+        return await asyncio.to_thread(self._with_outcome, chat_id, appended)
+
+    def store(self, chat_id: str, drafts: Sequence[Draft], *, fold: Fold) -> Appended:
+        """Store the messages and queue a job if one is due, in one transaction. Raises Conflict, InvalidRequest."""
+        _refuse_doubles(drafts)
+        tokens = self.count.count_many([draft.content or "" for draft in drafts])
+        with self.db.write() as session:
+            chat = chats.find(session, chat_id) or chats.add(session, chat_id, {})
+            known = messages.by_ids(session, chat.key, [draft.id for draft in drafts if draft.id])
+            _refuse_changes(drafts, known)
+            fresh = [(draft, count) for draft, count in zip(drafts, tokens, strict=True) if draft.id not in known]
+            start = chats.count_messages(session, chat.key)
+            insert(session, chat, fresh, start)
+            job, reason = self._queue(session, chat, fold) if fresh else (None, "nothing_new")
+            session.flush()
+            items = self._items(session, chat, [draft.id for draft in drafts if draft.id in known], start)
+            return Appended(len(fresh), len(known), items, job.id if job else None, Usage(), reason)
+
+    def page(self, chat_id: str, *, state: str, after: int, limit: int) -> list[MessageView]:
+        """Messages with index over `after`, in order. Raises NotFound."""
+        with self.db.read() as session:
+            chat = require_chat(session, chat_id)
+            if state == "deleted":
+                return []
+            where = messages.in_state(state, chat.strategy)
+            return [show(*row) for row in messages.page(session, chat.key, chat.strategy, where, after, limit)]
+
+    def get(self, chat_id: str, message_id: str) -> MessageView:
+        """One message. Raises NotFound."""
+        with self.db.read() as session:
+            chat = require_chat(session, chat_id)
+            rows = messages.page(session, chat.key, chat.strategy, messages.with_id(message_id), -1, 1)
+            if not rows:
+                raise NotFound(f"There is no message {message_id!r} in chat {chat_id!r}.")
+            return show(*rows[0])
+
+    def _queue(self, session: Session, chat: Chat, fold: Fold) -> tuple[Job | None, str | None]:
+        chat.updated_at = now_ms()
+        chat.held = False
+        session.flush()
+        if chat.strategy == Strategy.NONE:
+            return None, "strategy_none"
+        if fold == "none":
+            return None, "not_asked"
+        return queue_if_due(session, read_state(session, chat))
+
+    def _items(self, session: Session, chat: Chat, known: Sequence[str | None], start: int) -> list[MessageView]:
+        where = messages.either(messages.from_index(start), messages.with_ids([i for i in known if i]))
+        return [show(*row) for row in messages.page(session, chat.key, chat.strategy, where, -1, 1000)]
+
+    def _with_outcome(self, chat_id: str, appended: Appended) -> Appended:
+        with self.db.read() as session:
+            job = jobs.by_id(session, appended.job_id or "")
+            chat = require_chat(session, chat_id)
+            ids = messages.with_ids([item.id for item in appended.items])
+            items = [show(*row) for row in messages.page(session, chat.key, chat.strategy, ids, -1, 1000)]
+        usage = jobs.read_usage(job.usage) if job else Usage()
+        return Appended(appended.appended, appended.duplicates, items, appended.job_id, usage, _outcome(job))
+
+
+def insert(session: Session, chat: Chat, drafts: Iterable[tuple[Draft, int]], start: int) -> int:
+    """Store drafts with their token counts from index `start` on; returns the next index."""
+    now = now_ms()
+    rows = [_row(chat.key, index, draft, count, now) for index, (draft, count) in enumerate(drafts, start)]
+    try:
+        messages.insert_many(session, rows)
+    except IntegrityError:
+        raise Conflict("A message with one of these ids is already in the chat; send it with another id.") from None
+    return start + len(rows)
+
+
+def show(message: Message, snippet_id: str | None) -> MessageView:
+    """A stored message as it is shown, with the id of its leaf."""
+    return MessageView(
+        id=message.id,
+        index=message.position,
+        role=message.role,
+        name=message.name,
+        content=message.content,
+        hidden=message.hidden,
+        pinned=message.pinned,
+        history="omit" if message.omitted else "keep",
+        ghosted=snippet_id is not None,
+        snippet_id=snippet_id,
+        tokens=message.tokens,
+        created_at=from_ms(message.created_at),
+        extra=message.extra or {},
+        tool_calls=message.tool_calls,
+        tool_call_id=message.tool_call_id,
+    )
+
+
+def _row(chat_key: int, index: int, draft: Draft, tokens: int, now: int) -> dict[str, Any]:
+    return {
+        "chat_key": chat_key,
+        "position": index,
+        "id": draft.id or str(uuid4()),
+        "role": draft.role.value,
+        "name": draft.name,
+        "content": draft.content,
+        "tokens": tokens,
+        "blank": draft.blank,
+        "closes": draft.closes,
+        "hidden": draft.hidden,
+        "pinned": draft.pinned,
+        "omitted": draft.omitted,
+        "created_at": to_ms(draft.created_at) if draft.created_at else now,
+        "tool_calls": draft.tool_calls or None,
+        "tool_call_id": draft.tool_call_id,
+        "extra": draft.extra or None,
+    }
+
+
+def _refuse_doubles(drafts: Sequence[Draft]) -> None:
+    seen: set[str] = set()
+    for place, draft in enumerate(drafts):
+        if draft.id in seen:
+            raise InvalidRequest(
+                "Two messages of the request have the same id; ids are unique within a chat.",
+                [{"loc": ["body", "messages", place, "id"], "msg": "used by an earlier message of this request"}],
+            )
+        if draft.id is not None:
+            seen.add(draft.id)
+
+
+def _refuse_changes(drafts: Sequence[Draft], known: dict[str, Message]) -> None:
+    for draft in drafts:
+        stored = known.get(draft.id) if draft.id else None
+        if stored is not None and (stored.content, stored.role) != (draft.content, draft.role.value):
+            raise Conflict(
+                f"Message {draft.id!r} is already stored with another text. Appending never overwrites:"
+                " PATCH the message, or send this one with another id."
+            )
+
+
+def _outcome(job: Job | None) -> str | None:
+    if job is None or job.state in jobs.ACTIVE:
+        return "still_folding"
+    return job.reason if job.state != "succeeded" else None

@@ -1,0 +1,219 @@
+"""How a chat's memory stands: status, and the memory block alone."""
+
+from collections import Counter as Tally
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlmodel import Session
+
+from app.core.model import Usage
+from app.core.promotion import count_merges
+from app.errors import NotFound
+from app.services.blocks import Blocks
+from app.services.connections import Connections
+from app.services.ports import ModelServers
+from app.services.reading import ChatState, Place, read_state, require_chat, through
+from app.services.working import JobView, show_job
+from app.store import jobs, messages, snippets
+from app.store.clock import from_ms
+from app.store.engine import Database
+
+
+@dataclass(frozen=True, slots=True)
+class CountsView:
+    """Messages by state, but `turns` (closed) and `skipped` are turns; visible + ghosted + hidden + omitted = all."""
+
+    messages: int
+    turns: int
+    visible: int
+    ghosted: int
+    hidden: int
+    omitted: int
+    pinned: int
+    skipped: int
+
+
+@dataclass(frozen=True, slots=True)
+class LayerView:
+    """A layer: its snippets, their limit, tokens, and the turns they cover."""
+
+    layer: int
+    snippets: int
+    limit: int
+    tokens: int
+    turns: int
+
+
+@dataclass(frozen=True, slots=True)
+class BacklogView:
+    """Turns over the window without skipped ones, and what folding them would take."""
+
+    turns: int
+    batches: int
+    estimated_calls: int
+    estimated_input_tokens: int
+    choice_needed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorView:
+    """The last failure of a summary, until one succeeds. `retry_at`: when it is tried again by itself."""
+
+    code: str
+    detail: str
+    connection: str
+    status: int | None
+    at: datetime
+    retry_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionStatus:
+    """The connection that makes a chat's summaries."""
+
+    name: str
+    provider: str
+    model: str | None
+    state: str
+    retry_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """All a frontend shows about a chat's memory; shapes as in http-api.md, Memory."""
+
+    strategy: str
+    memory_version: int
+    enabled: bool
+    paused: bool
+    counts: CountsView
+    summarized_through: Place | None
+    layers: list[LayerView]
+    memory_tokens: int
+    raw_tokens: int
+    compression: float | None
+    backlog: BacklogView
+    summarizer_usage: Usage
+    job: JobView | None
+    last_error: ErrorView | None
+    stale_snippets: int
+    degraded_snippets: int
+    connection: ConnectionStatus
+    warnings: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """The memory block alone, as injected."""
+
+    text: str
+    tokens: int
+    version: int
+
+
+@dataclass(frozen=True)
+class Reporting:
+    """Reads how a chat's memory stands."""
+
+    db: Database
+    blocks: Blocks
+    connections: Connections
+    servers: ModelServers
+
+    def status(self, chat_id: str) -> Status:
+        """Raises NotFound."""
+        with self.db.read() as session:
+            chat = require_chat(session, chat_id)
+            state = read_state(session, chat)
+            count = messages.counts(session, chat.key, chat.strategy)
+            tokens = sum(snippet.core.tokens for snippet in state.live)
+            turns = snippets.layer_turns(session, chat.key, chat.strategy) if state.live else {}
+            active = jobs.active(session, chat.key)
+            stale, degraded = snippets.count_marks(session, chat.key, chat.strategy)
+            return Status(
+                strategy=chat.strategy,
+                memory_version=chat.memory_version,
+                enabled=state.settings.enabled,
+                paused=state.settings.paused,
+                counts=_counts(state, count),
+                summarized_through=through(session, state),
+                layers=_layers(state, turns),
+                memory_tokens=tokens,
+                raw_tokens=count.raw_tokens,
+                compression=round(count.ghosted_tokens / tokens, 1) if tokens else None,
+                backlog=_backlog(state),
+                summarizer_usage=jobs.read_usage(chat.usage),
+                job=show_job(active, chat.id) if active else None,
+                last_error=_error(chat.last_error),
+                stale_snippets=stale,
+                degraded_snippets=degraded,
+                connection=self._connection(session, state),
+                warnings=state.warnings,
+            )
+
+    def preview(self, chat_id: str) -> Preview:
+        """Raises NotFound."""
+        with self.db.read() as session:
+            state = read_state(session, require_chat(session, chat_id))
+            block = self.blocks.of(state)
+            return Preview(block.text, block.tokens, state.chat.memory_version)
+
+    def _connection(self, session: Session, state: ChatState) -> ConnectionStatus:
+        name = state.settings.connection
+        health = self.servers.health(name)
+        try:
+            connection = self.connections.resolve(session, name)
+        except NotFound:
+            return ConnectionStatus(name, "missing", None, "failing", None)
+        return ConnectionStatus(name, connection.provider, connection.model, health.state, health.retry_at)
+
+
+def count_messages(session: Session, state: ChatState) -> CountsView:
+    """The chat's messages by state."""
+    return _counts(state, messages.counts(session, state.chat.key, state.chat.strategy))
+
+
+def _counts(state: ChatState, count: messages.Counts) -> CountsView:
+    return CountsView(
+        messages=count.messages,
+        turns=count.closed_ghosted + len(state.view.turns),
+        visible=count.messages - count.ghosted - count.hidden - count.omitted,
+        ghosted=count.ghosted,
+        hidden=count.hidden,
+        omitted=count.omitted,
+        pinned=count.pinned,
+        skipped=sum(1 for turn in state.view.turns if turn.skipped),
+    )
+
+
+def _layers(state: ChatState, turns: dict[int, int]) -> list[LayerView]:
+    sizes = Tally(snippet.core.layer for snippet in state.live)
+    tokens: Tally[int] = Tally()
+    for snippet in state.live:
+        tokens[snippet.core.layer] += snippet.core.tokens
+    limit = state.settings.layered.snippets_per_layer
+    highest = max(sizes, default=-1)
+    return [LayerView(n, sizes[n], limit, tokens[n], turns.get(n, 0)) for n in range(highest + 1)]
+
+
+def _backlog(state: ChatState) -> BacklogView:
+    """Calls: a fold per batch and the merges these cause; input: the passages, each with the memory before it."""
+    layered, backlog = state.settings.layered, state.backlog
+    sizes = Tally(snippet.core.layer for snippet in state.live)
+    counts = [sizes[n] for n in range(max(sizes, default=-1) + 1)]
+    merges = count_merges(counts, backlog.batches, layered)
+    passage = sum(turn.tokens for turn in state.over_window)
+    memory = sum(snippet.core.tokens for snippet in state.live)
+    context = min(memory + backlog.batches * layered.snippet_tokens // 2, layered.memory_tokens or 16_000)
+    calls = backlog.batches + merges
+    return BacklogView(backlog.turns, backlog.batches, calls, passage + calls * context, state.choice_needed)
+
+
+def _error(stored: dict[str, Any] | None) -> ErrorView | None:
+    if stored is None:
+        return None
+    retry_at = from_ms(stored["retry_at"]) if stored["retry_at"] else None
+    return ErrorView(
+        stored["code"], stored["detail"], stored["connection"], stored["status"], from_ms(stored["at"]), retry_at
+    )

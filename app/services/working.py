@@ -1,0 +1,104 @@
+"""Jobs as they are shown, and cancelling one."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from app.core.model import Usage
+from app.errors import NotFound
+from app.services.ports import Runner
+from app.services.reading import require_chat
+from app.store import chats, jobs
+from app.store.clock import from_ms, now_ms
+from app.store.engine import Database
+from app.store.tables import Job
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Batches; `eta_s` seconds that are left, None before the first batch."""
+
+    done: int
+    total: int
+    failed: int
+    percent: int
+    eta_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class JobView:
+    """A job as it is shown."""
+
+    id: str
+    chat_id: str
+    kind: str
+    state: str
+    progress: Progress
+    usage: Usage
+    reason: str | None
+    error: dict[str, Any] | None
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True)
+class Working:
+    """Reads jobs."""
+
+    db: Database
+    runner: Runner
+
+    def get(self, job_id: str) -> JobView:
+        """One job. Raises NotFound."""
+        with self.db.read() as session:
+            job = jobs.by_id(session, job_id)
+            chat = chats.get(session, job.chat_key) if job else None
+            if job is None or chat is None:
+                raise NotFound(f"There is no job {job_id!r}.")
+            return show_job(job, chat.id)
+
+    def page(self, chat_id: str | None, state: str | None, before: int | None, limit: int) -> list[tuple[int, JobView]]:
+        """Jobs, newest first, each with its place in the list. Raises NotFound."""
+        with self.db.read() as session:
+            where = [jobs.of_chat(require_chat(session, chat_id).key)] if chat_id else []
+            if state:
+                where.append(jobs.in_state(state))
+            found = jobs.matching(session, where, before, limit)
+            names = {job.chat_key: chats.get(session, job.chat_key) for job in found}
+            return [(job.key, show_job(job, chat.id)) for job in found if (chat := names[job.chat_key]) is not None]
+
+    async def cancel(self, job_id: str) -> JobView:
+        """Cut a job; one that has ended stays as it is. Raises NotFound."""
+        with self.db.write() as session:
+            job = jobs.by_id(session, job_id)
+            if job is not None and job.state in jobs.ACTIVE:
+                jobs.finish(job, "cancelled", "Cancelled on request.")
+        await self.runner.cancel(job_id)
+        return self.get(job_id)
+
+
+def show_job(job: Job, chat_id: str) -> JobView:
+    """A stored job as it is shown."""
+    return JobView(
+        id=job.id,
+        chat_id=chat_id,
+        kind=job.kind,
+        state=job.state,
+        progress=_progress(job),
+        usage=jobs.read_usage(job.usage),
+        reason=job.reason,
+        error=job.error,
+        created_at=from_ms(job.created_at),
+        started_at=from_ms(job.started_at) if job.started_at else None,
+        finished_at=from_ms(job.finished_at) if job.finished_at else None,
+    )
+
+
+def _progress(job: Job) -> Progress:
+    percent = 100 if job.state == "succeeded" else 100 * job.done // job.total if job.total else 0
+    eta = None
+    if job.state == "running" and job.done and job.started_at:
+        spent = now_ms() - job.started_at
+        eta = round(spent / 1000 / job.done * max(0, job.total - job.done), 1)
+    return Progress(job.done, job.total, job.failed, percent, eta)
