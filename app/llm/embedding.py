@@ -66,7 +66,8 @@ class Embedding:
 
     def space(self, phrases: Sequence[str], memory: Sequence[str]) -> Space:
         """Places `phrases`, at least one, beside the lines of `memory`."""
-        return Space(self._vectors(phrases), [self._remembered(line) for line in memory if line.strip()])
+        lines = [self._remembered(line) for line in memory]
+        return Space(self._vectors(phrases), [line for line in lines if len(line)])
 
     def _line_vectors(self, line: str) -> Vectors:
         return self._vectors(self._split(line))
@@ -74,7 +75,8 @@ class Embedding:
     def _vectors(self, phrases: Sequence[str]) -> Vectors:
         valid = [phrase.encode("utf-8", "replace").decode() for phrase in phrases]  # a lone surrogate is refused
         encoded = self._tokenizer.encode_batch_fast(valid, add_special_tokens=False)
-        sums = np.array([self._words[word.ids].sum(axis=0) for word in encoded], dtype=np.float32)
+        rows = [self._words[phrase.ids].sum(axis=0) for phrase in encoded]
+        sums = np.array(rows, dtype=np.float32).reshape(len(rows), self._words.shape[1])
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
         units: Vectors = np.divide(sums, np.maximum(lengths, 1e-6))
         return units

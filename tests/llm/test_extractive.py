@@ -108,6 +108,12 @@ def test_a_passage_that_adds_nothing_still_gets_a_phrase(extract: Extractive) ->
     assert extract(request(passage, prior=["Tom: The mules are ready"])) == "Tom: The mules are ready"
 
 
+@pytest.mark.parametrize("prior", ["", " ", "; ", "; ; ", "Mira: ; "])
+def test_memory_that_says_nothing_is_ignored(extract: Extractive, prior: str) -> None:
+    """A line of memory without a phrase in it changes nothing."""
+    assert extract(request(SCENE, prior=[prior])) == extract(request(SCENE))
+
+
 def test_repetition_is_said_once(extract: Extractive) -> None:
     """Of sentences that say the same, one is chosen."""
     line = extract(request([Line("Tom", "The bridge at Aldermoor burned. ") for _ in range(8)]))
