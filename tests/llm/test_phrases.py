@@ -17,7 +17,7 @@ from app.llm.phrases import LONGEST, phrases
         ("2*3 = 6 in snake_case_name", ["2*3 = 6 in snake_case_name"]),
         ("<b>Tom</b> has 3 < 4 coins", ["Tom has 3 < 4 coins"]),
         ("```python\nx = 1\n```", ["x = 1"]),
-        ("你好。我叫小明！明天见", ["你好。", "我叫小明！", "明天见"]),  # noqa: RUF001 - Chinese marks
+        ("你好。我叫小明！明天见", ["你好。", "我叫小明！", "明天见"]),
         ("***", ["***"]),
         (" \n ", []),
     ],
