@@ -5,9 +5,10 @@ from typing import Any
 
 from sqlmodel import Session
 
+from app.core.health import Trial
 from app.core.summary import Connection, Provider
 from app.errors import Conflict, InvalidRequest, NotFound
-from app.services.ports import ModelServers, Trial
+from app.services.ports import ModelServers
 from app.settings import Settings
 from app.store import connections as stored
 from app.store.engine import Database
@@ -77,7 +78,9 @@ class Connections:
             locked = self.vault.lock(api_key) if api_key else kept
             stored.save(session, name, {**fields, "encrypted_api_key": locked})
             session.flush()
-            return self._view(session, name)
+            view = self._view(session, name)
+        self.servers.forget(name)
+        return view
 
     def delete(self, name: str) -> None:
         """Forget a stored connection; `default` returns to the environment."""
@@ -86,6 +89,7 @@ class Connections:
         with self.db.write() as session:
             if not stored.remove(session, name) and name != "default":
                 raise NotFound(f"There is no connection {name!r}.")
+        self.servers.forget(name)
 
     async def models(self, name: str) -> list[str]:
         """The models its server offers. Raises ModelError when it cannot be asked."""

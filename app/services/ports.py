@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Protocol
 
+from app.core.health import Health, Trial
 from app.core.summary import Connection
-
-ConnectionState = Literal["ok", "cooling_down", "failing"]
-
 
 class Counter(Protocol):
     """Counts tokens, one text or many."""
@@ -42,23 +40,6 @@ class Runner(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Health:
-    """How a connection fares. `retry_at`: when it is asked again, if it is not asked now."""
-
-    state: ConnectionState
-    retry_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """How a test of a connection went; latency in milliseconds."""
-
-    ok: bool
-    latency_ms: int
-    detail: str
-
-
 class ModelServers(Protocol):
     """What can be asked of a connection besides summaries."""
 
@@ -67,3 +48,7 @@ class ModelServers(Protocol):
     async def test(self, connection: Connection) -> Trial: ...
 
     def health(self, name: str) -> Health: ...
+
+    def forget(self, name: str) -> None:
+        """A person changed the connection: what was known of it counts no more."""
+        ...

@@ -43,6 +43,7 @@ class Starting:
     """Takes up work that was left: after a failure, a restart or a dead process."""
 
     db: Database
+    resume_jobs: bool
 
     def resume(self, chat_key: int) -> str | None:
         """Queue what is due on a chat; the job's id, or None."""
@@ -53,17 +54,26 @@ class Starting:
             job, _ = queue_if_due(session, read_state(session, chat))
             return job.id if job else None
 
-    def recover(self, *, resume: bool) -> list[str]:
-        """Mark jobs of dead processes as interrupted; ids of the jobs to run now, queued ones and their successors."""
+    def recover(self, *, first: bool) -> list[str]:
+        """Mark jobs of dead processes as interrupted; ids of the jobs to run now, queued ones and their successors.
+
+        The first time, work that an earlier process left goes on too, where RESUME_JOBS says so.
+        """
+        with self.db.read() as session:
+            if not first and not jobs.needs_recovery(session):
+                return []
         with self.db.write() as session:
             dead = jobs.expire(session)
             session.flush()
-            if resume:
-                for job in dead:
-                    self._succeed(session, job)
+            if self.resume_jobs:
+                for job in jobs.left_interrupted(session) if first else dead:
+                    _succeed(session, job)
+                for chat in chats.with_error(session) if first else ():
+                    queue_if_due(session, read_state(session, chat))
+            session.flush()
             return [job.id for job in jobs.waiting(session)]
 
-    def _succeed(self, session: Session, job: Job) -> None:
-        if jobs.active(session, job.chat_key) is None:
-            jobs.add(session, job.chat_key, job.kind, max(0, job.total - job.done))
-            session.flush()
+
+def _succeed(session: Session, job: Job) -> None:
+    if jobs.active(session, job.chat_key) is None:
+        jobs.add(session, job.chat_key, job.kind, max(0, job.total - job.done))

@@ -40,6 +40,11 @@ def page(session: Session, after: tuple[int, int] | None, limit: int) -> list[Ch
     return list(session.execute(query).scalars())
 
 
+def with_error(session: Session) -> list[Chat]:
+    """Chats whose last summary failed."""
+    return list(session.execute(select(Chat).where(col(Chat.last_error).is_not(None))).scalars())
+
+
 def remove(session: Session, chat_key: int) -> None:
     """Delete a chat and everything of it."""
     # Messages point at snippets, and a cascade may take these first.

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import ColumnElement, select, update
+from sqlalchemy import ColumnElement, and_, func, or_, select, update
 from sqlmodel import Session, col
 
 from app.core.model import Usage
@@ -77,6 +77,12 @@ def owned(session: Session, job_id: str, owner: str) -> Job | None:
     return job if job is not None and job.state == "running" and job.lease_owner == owner else None
 
 
+def owned_by(session: Session, owner: str) -> list[Job]:
+    """The jobs a process runs."""
+    query = select(Job).where(col(Job.state) == "running", col(Job.lease_owner) == owner)
+    return list(session.execute(query).scalars())
+
+
 def finish(job: Job, state: str, reason: str | None, error: dict[str, Any] | None = None) -> None:
     """End a job."""
     job.state, job.reason, job.error, job.finished_at = state, reason, error, now_ms()
@@ -89,6 +95,21 @@ def expire(session: Session) -> list[Job]:
     for job in found:
         finish(job, "interrupted", "The process that ran it ended.")
     return found
+
+
+def needs_recovery(session: Session) -> bool:
+    """Whether a job waits for a runner or lost its own; a look that locks nothing."""
+    lost = and_(col(Job.state) == "running", col(Job.lease_until) < now_ms())
+    return (
+        session.execute(select(col(Job.key)).where(or_(lost, col(Job.state) == "queued")).limit(1)).first() is not None
+    )
+
+
+def left_interrupted(session: Session) -> list[Job]:
+    """Interrupted jobs that nothing has followed on their chat."""
+    newest = select(func.max(col(Job.key))).group_by(col(Job.chat_key))
+    query = select(Job).where(col(Job.key).in_(newest), col(Job.state) == "interrupted")
+    return list(session.execute(query).scalars())
 
 
 def waiting(session: Session) -> list[Job]:

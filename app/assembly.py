@@ -1,0 +1,111 @@
+"""Choosing the parts of a server: which database, which summarizer, which runner. The one place that knows them all."""
+
+import asyncio
+import random
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import httpx
+
+from app.core.retry import RetryPolicy
+from app.jobs.runner import Runner
+from app.llm.caller import Caller
+from app.llm.extractive import Extractive
+from app.llm.http import new_client
+from app.llm.tokens import TokenCounter
+from app.resources import resource_dir
+from app.services.asking import Asking
+from app.services.blocks import Blocks
+from app.services.browsing import Browsing
+from app.services.bundle import Services
+from app.services.commands import Commands
+from app.services.connections import Connections
+from app.services.folding import Folding
+from app.services.importing import Importing
+from app.services.keeping import Keeping
+from app.services.projecting import Projecting
+from app.services.prompts import PromptLibrary
+from app.services.readiness import Readying
+from app.services.recording import Recording
+from app.services.reporting import Reporting
+from app.services.starting import Starting
+from app.services.steering import Steering
+from app.services.working import Working
+from app.settings import Settings
+from app.store.engine import Database, sqlite_file
+from app.store.vault import open_vault
+
+
+@dataclass(frozen=True)
+class Server:
+    """The parts that live as long as the process."""
+
+    settings: Settings
+    db: Database
+    client: httpx.AsyncClient
+    runner: Runner
+    services: Services
+
+    async def start(self) -> None:
+        """Begin to run jobs."""
+        await self.runner.start()
+
+    async def stop(self) -> None:
+        """Cut jobs and close connections."""
+        await self.runner.stop()
+        await self.client.aclose()
+        self.db.dispose()
+
+
+def assemble(settings: Settings) -> Server:
+    """Put a server together. Nothing runs and nothing is migrated yet."""
+    db, client, count = Database(settings.database_url), new_client(), TokenCounter()
+    secret = settings.secret_key.get_secret_value() if settings.secret_key else None
+    caller = _caller(settings, client, count)
+    connections = Connections(db, open_vault(secret, sqlite_file(settings.database_url)), settings, caller)
+    prompts = PromptLibrary(resource_dir("prompts"))
+    folding = Folding(db, Asking(prompts, count), connections, caller, settings.breaker_cooldown_s)
+    starting = Starting(db, settings.resume_jobs)
+    runner = Runner(db, folding.run, starting.resume, lambda first: starting.recover(first=first))
+    services = _services(db, count, connections, prompts, caller, runner)
+    return Server(settings, db, client, runner, services)
+
+
+def _caller(settings: Settings, client: httpx.AsyncClient, count: TokenCounter) -> Caller:
+    return Caller(
+        client=client,
+        count=count,
+        extract=Extractive(count),
+        policy=RetryPolicy(settings.retry_attempts, settings.retry_base_s, settings.retry_max_s),
+        cooldown_s=settings.breaker_cooldown_s,
+        clock=lambda: datetime.now(UTC),
+        sleep=asyncio.sleep,
+        random=random.random,
+    )
+
+
+def _services(
+    db: Database,
+    count: TokenCounter,
+    connections: Connections,
+    prompts: PromptLibrary,
+    caller: Caller,
+    runner: Runner,
+) -> Services:
+    blocks = Blocks(prompts, count)
+    steering = Steering(db, runner)
+    reporting = Reporting(db, blocks, connections, caller)
+    return Services(
+        keeping=Keeping(db, runner),
+        recording=Recording(db, count, runner),
+        steering=steering,
+        reporting=reporting,
+        browsing=Browsing(db),
+        projecting=Projecting(db, blocks, connections, count),
+        connections=connections,
+        working=Working(db, runner),
+        importing=Importing(db, count, runner),
+        commands=Commands(reporting, steering),
+        prompts=prompts,
+        health=Readying(db, caller, lambda: runner.alive),
+    )

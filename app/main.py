@@ -1,0 +1,62 @@
+"""The HTTP application."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+from fastapi import FastAPI
+from fastapi.responses import FileResponse
+from fastapi.staticfiles import StaticFiles
+
+from app.api.guards import install_guards
+from app.api.idempotency import install_idempotency
+from app.api.problems import install_problems
+from app.api.routes import routers
+from app.assembly import Server, assemble
+from app.logs import configure_logs
+from app.resources import resource_dir
+from app.settings import Settings
+from app.store.engine import sqlite_file
+from app.store.migrate import migrate
+
+
+def create_app(settings: Settings | None = None) -> FastAPI:
+    """An application with its own parts; jobs run while its lifespan does."""
+    settings = settings or Settings()
+    configure_logs(settings.log_level)
+    server = assemble(settings)
+    app = FastAPI(
+        title="Turnfold",
+        version=version("turnfold"),
+        summary="Conversation memory for chat frontends.",
+        description="Recent turns verbatim, older ones folded into layered summaries, nothing ever deleted.",
+        lifespan=_lifespan,
+    )
+    app.state.server = server
+    app.state.services = server.services
+    for router in routers:
+        app.include_router(router)
+    _serve_pages(app)
+    install_problems(app)
+    install_idempotency(app, server.db)
+    install_guards(app, settings)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    server: Server = app.state.server
+    if sqlite_file(server.settings.database_url) is not None:
+        migrate(server.db.engine)
+    await server.start()
+    yield
+    await server.stop()
+
+
+def _serve_pages(app: FastAPI) -> None:
+    static = resource_dir("static")
+    app.mount("/static", StaticFiles(directory=static), name="static")
+
+    @app.get("/", include_in_schema=False)
+    def index() -> FileResponse:
+        return FileResponse(static / "index.html")

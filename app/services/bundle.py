@@ -1,0 +1,34 @@
+"""All use cases of one server; `app.main` puts them together."""
+
+from dataclasses import dataclass
+
+from app.services.browsing import Browsing
+from app.services.commands import Commands
+from app.services.connections import Connections
+from app.services.importing import Importing
+from app.services.keeping import Keeping
+from app.services.projecting import Projecting
+from app.services.prompts import PromptLibrary
+from app.services.readiness import Readying
+from app.services.recording import Recording
+from app.services.reporting import Reporting
+from app.services.steering import Steering
+from app.services.working import Working
+
+
+@dataclass(frozen=True)
+class Services:
+    """What the API, the command line and the demo call."""
+
+    keeping: Keeping
+    recording: Recording
+    steering: Steering
+    reporting: Reporting
+    browsing: Browsing
+    projecting: Projecting
+    connections: Connections
+    working: Working
+    importing: Importing
+    commands: Commands
+    prompts: PromptLibrary
+    health: Readying

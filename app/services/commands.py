@@ -1,0 +1,128 @@
+"""Slash commands: text for a person, and the same as data. A new command needs no new frontend."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from app.errors import InvalidRequest
+from app.services.reporting import Reporting, Status
+from app.services.steering import Started, Steering
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """What a command has to say. `data` is what the matching REST call answers."""
+
+    text: str
+    data: dict[str, Any]
+
+
+Answer = Callable[[str, str], Awaitable[CommandResult]]
+
+
+@dataclass(frozen=True)
+class Commands:
+    """Runs slash commands."""
+
+    reporting: Reporting
+    steering: Steering
+
+    async def run(self, chat_id: str, command: str) -> CommandResult:
+        """Run `/sc-NAME words`. Raises InvalidRequest for an unknown command, NotFound for an unknown chat."""
+        name, _, words = command.strip().partition(" ")
+        known: dict[str, tuple[str, Answer]] = self._known()
+        if name not in known:
+            raise InvalidRequest(
+                f"Unknown command. The commands are {', '.join(known)}; /sc-help says what they do.",
+                [{"loc": ["body", "command"], "msg": "unknown command"}],
+            )
+        return await known[name][1](chat_id, words.strip())
+
+    def _known(self) -> dict[str, tuple[str, Answer]]:
+        return {
+            "/sc-status": ("how the memory stands", self._status),
+            "/sc-preview": ("the memory as the model gets it", self._preview),
+            "/sc-summarize": ("fold everything outside the window now", self._summarize),
+            "/sc-backlog": ("all | one | skip: what to do with a backlog", self._backlog),
+            "/sc-stop": ("cut what runs on this chat", self._stop),
+            "/sc-pause": ("stop folding by itself; the memory is still sent", self._pause),
+            "/sc-resume": ("fold by itself again", self._resume),
+            "/sc-clear": ("forget every summary; every message is visible again", self._clear),
+            "/sc-help": ("this list", self._help),
+        }
+
+    async def _status(self, chat_id: str, _words: str) -> CommandResult:
+        status = self.reporting.status(chat_id)
+        return CommandResult("\n".join(_status_lines(status)), asdict(status))
+
+    async def _preview(self, chat_id: str, _words: str) -> CommandResult:
+        preview = self.reporting.preview(chat_id)
+        return CommandResult(preview.text or "(No summaries yet)", asdict(preview))
+
+    async def _summarize(self, chat_id: str, _words: str) -> CommandResult:
+        return _started(self.steering.summarize(chat_id))
+
+    async def _backlog(self, chat_id: str, words: str) -> CommandResult:
+        if words == "skip":
+            turns = self.steering.skip(chat_id)
+            return CommandResult(f"{turns} turns stay as they are; nothing is hidden.", {"skipped_turns": turns})
+        if words not in ("all", "one"):
+            raise InvalidRequest("Say /sc-backlog all, /sc-backlog one or /sc-backlog skip.")
+        choice: Literal["all", "one"] = "all" if words == "all" else "one"
+        return _started(self.steering.backlog(chat_id, choice))
+
+    async def _stop(self, chat_id: str, _words: str) -> CommandResult:
+        stopped = await self.steering.stop(chat_id)
+        text = "Stopped; finished batches stay." if stopped.stopped else "Nothing was running."
+        return CommandResult(text, asdict(stopped))
+
+    async def _pause(self, chat_id: str, _words: str) -> CommandResult:
+        paused = await self.steering.pause(chat_id)
+        return CommandResult("Folding is paused; the memory is still sent.", {"paused": paused})
+
+    async def _resume(self, chat_id: str, _words: str) -> CommandResult:
+        return CommandResult("Folding goes on by itself.", {"paused": self.steering.resume(chat_id)})
+
+    async def _clear(self, chat_id: str, _words: str) -> CommandResult:
+        cleared = await self.steering.clear(chat_id)
+        text = f"Forgot {cleared.cleared_snippets} snippets; {cleared.unghosted_messages} messages are visible again."
+        return CommandResult(text, asdict(cleared))
+
+    async def _help(self, _chat_id: str, _words: str) -> CommandResult:
+        lines = {name: purpose for name, (purpose, _) in self._known().items()}
+        return CommandResult("\n".join(f"{name}: {purpose}" for name, purpose in lines.items()), {"commands": lines})
+
+
+def _started(started: Started) -> CommandResult:
+    if started.job is None:
+        return CommandResult(f"Nothing to do: {started.reason}.", asdict(started))
+    batches = started.job.progress.total
+    return CommandResult(f"Folding {batches} {'batch' if batches == 1 else 'batches'}.", asdict(started))
+
+
+def _status_lines(status: Status) -> list[str]:
+    """Status in a few lines, most wanted first."""
+    counts, connection = status.counts, status.connection
+    newest = f"message {status.summarized_through.index}" if status.summarized_through else "nothing yet"
+    lines = [
+        f"Memory: {status.strategy}, version {status.memory_version}{_switches(status)}",
+        f"Messages: {counts.messages} ({counts.visible} visible, {counts.ghosted} ghosted, {counts.hidden} hidden)",
+        f"Summarized through: {newest}",
+    ]
+    lines += [f"Layer {n.layer}: {n.snippets} snippets over {n.turns} turns" for n in status.layers if n.snippets]
+    if status.compression:
+        lines.append(f"Compression: {status.compression}:1 ({status.memory_tokens} tokens of memory)")
+    if status.backlog.turns:
+        lines.append(f"Waiting: {status.backlog.turns} turns over the window ({status.backlog.batches} batches)")
+    if status.backlog.choice_needed:
+        lines.append("An old chat: choose /sc-backlog all, one or skip.")
+    lines.append(f"Summarizer: {connection.name} ({connection.provider}), {connection.state.replace('_', ' ')}")
+    if status.last_error:
+        lines.append(f"Last error: {status.last_error.detail}")
+    return lines
+
+
+def _switches(status: Status) -> str:
+    switches = {"disabled": not status.enabled, "paused": status.paused}
+    named = [name for name, on in switches.items() if on]
+    return f" ({', '.join(named)})" if named else ""
