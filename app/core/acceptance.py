@@ -1,7 +1,6 @@
 """Whether a model's answer may become memory. Source: layered.md, When an answer becomes memory."""
 
 import re
-import zlib
 from dataclasses import dataclass
 
 
@@ -69,8 +68,11 @@ _NO_SUMMARY = re.compile(
     r"|context (?:length|window) exceeded|traceback \(most recent"
     r"|(?:none|null|nil|undefined|n/a|no (?:content|response|answer|summary))\W{0,4}\Z|object object\])"
 )
-_LOOP_RATIO = 5
-_LOOP_BYTES = 200
+# The same characters five times in a row or more. Only the end is looked at: that is where loops are, and it bounds
+# the time. Numbered sentences and the like are no loop.
+_LOOP = re.compile(r"(.{1,200}?)\1{4,}", re.DOTALL)
+_LOOP_CHARS = 100
+_LOOKED_AT = 2000
 
 
 def judge(text: str, ending: Ending, *, tokens: int, limit: int, source_tokens: int) -> Verdict:
@@ -104,13 +106,6 @@ def _unusable_text(text: str) -> str | None:
         return "gave an error text or a placeholder for an answer"
     if len(text) <= _REFUSAL_CHARS and _REFUSAL.match(opening):
         return "refused to answer"
-    # A loop may begin after a good start; so the end is also looked at alone.
-    if _loops(text) or _loops(text[-2 * _LOOP_BYTES :]):
+    if any(loop.end() - loop.start() >= _LOOP_CHARS for loop in _LOOP.finditer(text[-_LOOKED_AT:])):
         return "repeated itself without end"
     return None
-
-
-def _loops(text: str) -> bool:
-    """Whether the text compresses far better than language does (prose: about 2; a phrase ten times over: 6)."""
-    raw = text.encode("utf-8", "replace")
-    return len(raw) >= _LOOP_BYTES and len(raw) > _LOOP_RATIO * len(zlib.compress(raw))

@@ -4,23 +4,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
+from app.core.health import State
 from app.core.retry import Failure
 
-State = Literal["ok", "cooling_down", "failing"]
 Admission = Literal["pass", "probe", "refuse"]
 
 FAILURES_TO_OPEN = 3
 LONGEST_COOLDOWN_S = 900.0
 _COUNTED_STATUSES = frozenset({401, 403, 404, 429})
-
-
-@dataclass(frozen=True, slots=True)
-class Health:
-    """How a connection does, for people and dashboards."""
-
-    state: State
-    retry_at: datetime | None = None
-    last_error: str | None = None
 
 
 def counts(failure: Failure) -> bool:
@@ -59,20 +50,20 @@ class Breaker:
         """When calls are made again, if they are not made now."""
         return self.until if self.admits(now) == "refuse" else None
 
-    def succeeded(self) -> "Breaker":
-        """The server answered."""
-        return Breaker(self.cooldown_s)
+    def succeeded(self, now: datetime) -> "Breaker":
+        """The server answered. An answer that was under way when the cool-down began does not end it."""
+        return self if self.admits(now) == "refuse" else Breaker(self.cooldown_s)
 
     def failed(self, failure: Failure, now: datetime) -> "Breaker":
         """A batch, or the probe, failed for good.
 
-        A failure that does not count shows a server that answers. What ends late, while the connection cools down
-        already, changes nothing.
+        A failure that does not count shows a server that answers; wrong settings show nothing. What ends late, while
+        the connection cools down already, changes nothing.
         """
-        if self.admits(now) == "refuse":
+        if failure.kind == "settings" or self.admits(now) == "refuse":
             return self
         if not counts(failure):
-            return self.succeeded()
+            return self.succeeded(now)
         failures = self.failures + 1
         if failures < FAILURES_TO_OPEN and self.until is None:
             return replace(self, failures=failures)

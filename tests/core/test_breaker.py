@@ -48,7 +48,7 @@ def test_three_failures_in_a_row_stop_the_calls() -> None:
 
 def test_a_success_between_them_starts_the_row_anew() -> None:
     """Only failures in a row count."""
-    breaker = Breaker().failed(DOWN, NOW).failed(DOWN, NOW).succeeded().failed(DOWN, NOW)
+    breaker = Breaker().failed(DOWN, NOW).failed(DOWN, NOW).succeeded(NOW).failed(DOWN, NOW)
     assert breaker.admits(NOW) == "pass"
     assert Breaker().failed(DOWN, NOW).failed(Failure("unusable"), NOW).state(NOW) == "ok"
 
@@ -86,8 +86,19 @@ def test_a_dead_server_overflows_nothing() -> None:
 
 def test_a_good_probe_resets_everything() -> None:
     """The next failure starts from nothing."""
-    breaker = opened().failed(DOWN, after(60)).succeeded()
-    assert breaker == Breaker()
+    assert opened().failed(DOWN, after(60)).succeeded(after(180)) == Breaker()
+
+
+def test_an_answer_that_comes_late_does_not_end_a_cool_down() -> None:
+    """What was under way when the server asked to be left alone is no probe."""
+    breaker = Breaker().cooled(NOW, 3600)
+    assert breaker.succeeded(after(1)) == breaker
+
+
+def test_wrong_settings_say_nothing_about_the_server() -> None:
+    """They neither count nor end a row of failures."""
+    breaker = Breaker().failed(DOWN, NOW)
+    assert breaker.failed(Failure("settings"), NOW) == breaker
 
 
 def test_batches_that_end_late_do_not_lengthen_the_cool_down() -> None:

@@ -1,0 +1,280 @@
+"""Asks models for summaries until one can become memory. Source of the rules: layered.md, Failing calls."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import httpx
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_never
+
+from app.core.acceptance import Accepted, TooLong, Unusable, Verdict, judge
+from app.core.cleaning import clean
+from app.core.clipping import cut_to_phrases
+from app.core.health import Health, Trial
+from app.core.model import Usage
+from app.core.retry import Failure, RetryPolicy, Wait, decide
+from app.core.summary import Connection, CountTokens, Summary, SummaryRequest
+from app.errors import ModelUnavailable, ModelUnusable
+from app.llm import faults, ollama, openai
+from app.llm.http import Clock, exchange, quiet_http_logs
+from app.llm.lane import Lane, identity
+from app.llm.wire import Answer, Ask, CallFailed, HttpCall, Reader, unusable, wrong_settings
+from app.resources import resource_dir
+
+# Reasoning counts as part of an answer and runs to thousands of tokens; an answer cut at its limit is worth nothing.
+_ROOM_TO_THINK = 4096
+_TEST_TOKENS = 64
+
+
+class WireFormat(Protocol):
+    """What a module for one provider offers."""
+
+    def build_request(self, connection: Connection, ask: Ask) -> HttpCall: ...
+
+    def models_request(self, connection: Connection) -> HttpCall: ...
+
+    def parse_models(self, text: str) -> list[str]: ...
+
+    def reader(self) -> Reader: ...
+
+
+_FORMATS: dict[str, WireFormat] = {"openai": openai, "ollama": ollama}
+
+
+class _TryAgain(Exception):
+    def __init__(self, seconds: float) -> None:
+        super().__init__(seconds)
+        self.seconds = seconds
+
+
+def _seconds(state: RetryCallState) -> float:
+    """tenacity's wait: what was decided when the attempt failed."""
+    failed = state.outcome.exception() if state.outcome else None
+    return failed.seconds if isinstance(failed, _TryAgain) else 0.0
+
+
+@dataclass
+class _Batch:
+    """One request on its way: the attempts made and what they cost."""
+
+    request: SummaryRequest
+    lane: Lane
+    attempt: int = 0
+    used: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    text: str
+    tokens: int
+    verdict: Verdict
+    usage: Usage
+
+
+class Caller:
+    """A Summarizer for every provider; one per process, and all of it in one event loop."""
+
+    def __init__(
+        self,
+        *,
+        client: httpx.AsyncClient,
+        count: CountTokens,
+        extract: Callable[[SummaryRequest], str],
+        policy: RetryPolicy,
+        cooldown_s: float,
+        clock: Clock,
+        sleep: Callable[[float], Awaitable[None]],
+        random: Callable[[], float],
+    ) -> None:
+        """`extract` runs in a thread; `clock` gives aware times in UTC, `sleep` takes seconds, `random` gives 0-1."""
+        self._client = client
+        self._count = count
+        self._extract = extract
+        self._policy = policy
+        self._cooldown_s = cooldown_s
+        self._clock = clock
+        self._sleep = sleep
+        self._random = random
+        self._lanes: dict[str, Lane] = {}
+        prompts = Environment(
+            loader=FileSystemLoader(resource_dir("prompts")), undefined=StrictUndefined, autoescape=False
+        )
+        self._too_long = prompts.get_template("too_long.md.j2")
+        self._test_prompt = prompts.get_template("connection_test.md.j2").render()
+        quiet_http_logs()
+
+    async def summarize(self, request: SummaryRequest) -> Summary:
+        """As Summarizer promises. `usage` sums every call, failed ones included."""
+        if request.connection.provider == "extractive":
+            return await self._extracted(request)
+        retrying = AsyncRetrying(
+            sleep=self._sleep,
+            wait=_seconds,
+            stop=stop_never,  # how many attempts there are is part of the decision to try again
+            retry=retry_if_exception_type(_TryAgain),
+            reraise=True,
+        )
+        return await retrying(self._attempt, _Batch(request, self._lane(request.connection)))
+
+    async def models(self, connection: Connection) -> list[str]:
+        """The models a server offers, in its order. Asked once; raises ModelError."""
+        if connection.provider == "extractive":
+            return []
+        lines: list[str] = []
+        try:
+            wire = _format(connection)
+            await exchange(
+                self._client, wire.models_request(connection), connection.timeout_s, self._clock, _collect(lines)
+            )
+            return wire.parse_models("\n".join(lines))
+        except CallFailed as failed:
+            raise faults.error(connection, failed.failure, calls=1) from None
+
+    async def test(self, connection: Connection) -> Trial:
+        """Asks the model for one word, once, during a cool-down too; if that goes well, the cool-down is over."""
+        if connection.provider == "extractive":
+            return Trial(True, 0, "The extractive summarizer is built in and needs no server.")
+        lane = self._lane(connection)
+        async with lane.slots:
+            started = self._clock()
+            failure = await self._trial(connection)
+            latency_ms = round((self._clock() - started).total_seconds() * 1000)
+        if failure:
+            return Trial(False, latency_ms, faults.describe(connection, failure))
+        lane.reset()
+        return Trial(True, latency_ms, f"Connection {connection.name!r} answered in {latency_ms} ms.")
+
+    def health(self, name: str) -> Health:
+        """How a connection fares, as far as this process has called it."""
+        lane = self._lanes.get(name)
+        return lane.health if lane else Health("ok")
+
+    def forget(self, name: str) -> None:
+        """A person changed the connection: what was known of it counts no more."""
+        self._lanes.pop(name, None)
+
+    def _lane(self, connection: Connection) -> Lane:
+        lane = self._lanes.get(connection.name)
+        if lane is None or lane.identity != identity(connection):
+            lane = self._lanes[connection.name] = Lane(connection, self._cooldown_s, self._clock)
+        return lane
+
+    async def _extracted(self, request: SummaryRequest) -> Summary:
+        name = request.connection.name
+        text = await asyncio.to_thread(self._extract, request)
+        if not text.strip():
+            raise ModelUnusable("The extractive summarizer found no phrase in these turns.", connection=name)
+        return Summary(text, self._count(text), name, None, Usage(), degraded=request.clipped)
+
+    async def _attempt(self, batch: _Batch) -> Summary:
+        batch.attempt += 1
+        try:
+            judged = await self._ask(batch, batch.request.user)
+            if isinstance(judged.verdict, TooLong):
+                return await self._shortened(batch, judged)
+            return _summary(batch, judged, degraded=batch.request.clipped)
+        except CallFailed as failed:
+            raise self._after(batch, failed.failure) from None
+
+    async def _shortened(self, batch: _Batch, judged: _Judged) -> Summary:
+        """Asks once more, with the limit stated; then (or if that fails) keeps the whole phrases within the limit."""
+        request = batch.request
+        stated = self._too_long.render(max_tokens=request.limit)
+        try:
+            judged = await self._ask(batch, f"{request.user}\n\n{stated}")
+        except CallFailed as failed:
+            # There will be a summary, so nothing is tried again; but a server that wants to be left alone is.
+            decision = decide(self._policy, failed.failure, batch.attempt, self._random)
+            if not isinstance(decision, Wait):
+                batch.lane.failed(request.connection, failed.failure, decision)
+        except ModelUnavailable:
+            pass  # the connection began to cool down between the two calls
+        if isinstance(judged.verdict, Accepted):
+            return _summary(batch, judged, degraded=request.clipped)
+        text = await asyncio.to_thread(cut_to_phrases, judged.text, request.limit, self._count)
+        if not text:
+            raise unusable("gave no phrase that fits")
+        return _summary(batch, replace(judged, text=text, tokens=self._count(text)), degraded=True)
+
+    async def _ask(self, batch: _Batch, user: str) -> _Judged:
+        """One call, cleaned and judged. Raises CallFailed, for an unusable answer too."""
+        request, connection = batch.request, batch.request.connection
+        ask = Ask(request.system, user, await self._max_tokens(request, user))
+        answer = await batch.lane.run(connection, batch.used.calls, lambda: self._call(connection, ask, batch))
+        batch.lane.answered()
+        # Tens of milliseconds for a model that rambles: not on the event loop.
+        judged = await asyncio.to_thread(self._judge, request, ask, answer)
+        batch.used += judged.usage
+        if isinstance(judged.verdict, Unusable):
+            raise unusable(judged.verdict.reason)
+        return judged
+
+    async def _call(self, connection: Connection, ask: Ask, batch: _Batch | None = None) -> Answer:
+        wire = _format(connection)
+        call, reader = wire.build_request(connection, ask), wire.reader()
+        if batch:
+            batch.used += Usage(calls=1)
+        await exchange(self._client, call, connection.timeout_s, self._clock, reader.take)
+        return reader.answer()
+
+    def _judge(self, request: SummaryRequest, ask: Ask, answer: Answer) -> _Judged:
+        text = clean(answer.text, request.strip_patterns)
+        tokens = self._count(text)
+        verdict = judge(text, answer.ending, tokens=tokens, limit=request.limit, source_tokens=request.source_tokens)
+        prompt, completion = answer.prompt_tokens, answer.completion_tokens
+        if prompt is None:
+            prompt = self._count(ask.system) + self._count(ask.user)
+        if completion is None:
+            completion = self._count(answer.text)
+        return _Judged(text, tokens, verdict, Usage(0, prompt, completion))
+
+    async def _max_tokens(self, request: SummaryRequest, user: str) -> int:
+        """The connection's own; else four times the limit and room to think, as far as its window has space."""
+        connection = request.connection
+        if connection.max_tokens:
+            return connection.max_tokens
+        wanted = 4 * request.limit + _ROOM_TO_THINK
+        if not connection.context_size:
+            return wanted
+        prompt = await asyncio.to_thread(self._count, f"{request.system}\n\n{user}")
+        return max(2 * request.limit, min(wanted, connection.context_size - prompt - 64))
+
+    def _after(self, batch: _Batch, failure: Failure) -> Exception:
+        """What a failed attempt leads to: another one, or the end."""
+        connection = batch.request.connection
+        decision = decide(self._policy, failure, batch.attempt, self._random)
+        health = batch.lane.failed(connection, failure, decision)
+        if isinstance(decision, Wait) and health.state != "cooling_down":
+            return _TryAgain(decision.seconds)
+        return faults.error(connection, failure, retry_at=health.retry_at, calls=batch.used.calls)
+
+    async def _trial(self, connection: Connection) -> Failure | None:
+        ask = Ask("", self._test_prompt, connection.max_tokens or _ROOM_TO_THINK)
+        try:
+            answer = await self._call(connection, ask)
+        except CallFailed as failed:
+            return failed.failure
+        verdict = judge(clean(answer.text), answer.ending, tokens=1, limit=_TEST_TOKENS, source_tokens=_TEST_TOKENS)
+        return Failure("unusable", reason=verdict.reason) if isinstance(verdict, Unusable) else None
+
+
+def _format(connection: Connection) -> WireFormat:
+    wire = _FORMATS.get(connection.provider)
+    if wire is None:
+        raise wrong_settings(f"has the provider {connection.provider!r}, which this server cannot call")
+    return wire
+
+
+def _collect(lines: list[str]) -> Callable[[str], bool]:
+    def take(line: str) -> bool:
+        lines.append(line)
+        return False
+
+    return take
+
+
+def _summary(batch: _Batch, judged: _Judged, *, degraded: bool) -> Summary:
+    connection = batch.request.connection
+    return Summary(judged.text, judged.tokens, connection.name, connection.model, batch.used, degraded)

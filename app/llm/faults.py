@@ -1,0 +1,71 @@
+"""What people are told when a connection fails: its name, what happened, and the next step. Never keys or chat text."""
+
+from datetime import datetime
+from http import HTTPStatus
+
+from app.core.retry import Failure
+from app.core.summary import Connection
+from app.errors import ModelError, ModelRejected, ModelUnavailable, ModelUnusable
+
+_NEXT_STEPS = {
+    400: "check its model and what else it sends (max_tokens, temperature, extra_body)",
+    401: "check its API key",
+    402: "its account has no credit left",
+    403: "its API key may not use this model; check both",
+    404: "check its base URL and its model",
+    405: "check its base URL",
+    408: "its server was too slow",
+    413: "the passage is too large for its server; lower passage_tokens",
+    422: "check its model and what else it sends (max_tokens, temperature, extra_body)",
+    429: "too many calls, or its quota is used up",
+}
+
+
+def describe(connection: Connection, failure: Failure) -> str:
+    """One sentence for people: "Connection 'default' answered 401 Unauthorized: check its API key."."""
+    name = f"Connection {connection.name!r}"
+    if failure.kind == "status" and failure.status is not None:
+        return f"{name} answered {_status(failure.status)}: {_next_step(failure.status)}."
+    if failure.kind == "unusable":
+        return f"The model of connection {connection.name!r} {failure.reason}."
+    return f"{name} {failure.reason}."
+
+
+def error(connection: Connection, failure: Failure, *, retry_at: datetime | None = None, calls: int = 0) -> ModelError:
+    """The error that a failure becomes once nothing more is tried, by what can be done about it."""
+    kind: type[ModelError] = ModelUnavailable if failure.retried else ModelRejected
+    if failure.kind == "unusable":
+        kind = ModelUnusable
+    return kind(
+        describe(connection, failure),
+        connection=connection.name,
+        status=failure.status,
+        retry_at=retry_at,
+        calls=calls,
+    )
+
+
+def cooling_down(connection: Connection, retry_at: datetime, last_error: str | None, calls: int) -> ModelUnavailable:
+    """The error of a call that is not made."""
+    why = f" Before that: {last_error}" if last_error else ""
+    return ModelUnavailable(
+        f"Connection {connection.name!r} is left alone until {retry_at:%H:%M:%S} UTC, then tried again by itself.{why}",
+        connection=connection.name,
+        retry_at=retry_at,
+        calls=calls,
+    )
+
+
+def _status(status: int) -> str:
+    try:
+        return f"{status} {HTTPStatus(status).phrase}"
+    except ValueError:
+        return f"{status}"
+
+
+def _next_step(status: int) -> str:
+    if 300 <= status < 400:
+        return "redirects are not followed; give the final address as its base URL"
+    if status >= 500:
+        return "look at its server, or wait"
+    return _NEXT_STEPS.get(status, "check its base URL and its server")
