@@ -16,7 +16,9 @@ CommaSeparated = Annotated[list[str], NoDecode, BeforeValidator(_comma_separated
 class Settings(BaseSettings):
     """Times in seconds, sizes in MiB."""
 
-    model_config = SettingsConfigDict(env_prefix="TURNFOLD_", env_file=".env", extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(
+        env_prefix="TURNFOLD_", env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
+    )
 
     # Where the service listens and who may call it
     host: str = "127.0.0.1"

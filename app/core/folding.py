@@ -103,7 +103,9 @@ def _countable(view: Outline) -> list[Turn]:
 
 
 def _over_window(view: Outline, settings: LayeredSettings) -> list[Turn]:
-    return _countable(view)[: -settings.verbatim_turns]
+    """The listed turns over the window; there may be more of them later."""
+    turns = _countable(view)
+    return turns[: max(0, len(turns) + view.later - settings.verbatim_turns)]
 
 
 def _candidates(view: Outline, settings: LayeredSettings) -> list[Turn]:
@@ -140,8 +142,8 @@ def _batch_size(view: Outline, chain: _Chain, settings: LayeredSettings, mode: M
         return full
     over = _over_window(view, settings)
     due = settings.turns_per_batch if mode.drain else settings.flush
-    if len(over) >= due or mode.partial:
-        whole = full == settings.turns_per_batch or not chain.grows or mode.partial
+    if len(over) + view.later >= due or mode.partial:
+        whole = full == settings.turns_per_batch or not chain.grows or (mode.partial and not view.later)
         return full if whole else 0
     return min(full, _over_verbatim_tokens(over, settings.verbatim_tokens))
 

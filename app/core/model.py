@@ -91,11 +91,16 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What is not covered: the chat's own system prompt, runs of closed turns, and the open turn."""
+    """What is not covered: the chat's own system prompt, runs of closed turns, and the open turn.
+
+    A long chat's outline may stop early: `later` is then the least number of turns that come after its last run and
+    can fold.
+    """
 
     prompt: tuple[Message, ...] = ()
     runs: tuple[Run, ...] = ()
     open: tuple[Message, ...] = ()
+    later: int = 0
 
     @property
     def turns(self) -> tuple[Turn, ...]:

@@ -5,11 +5,12 @@ from collections.abc import Iterable, Sequence
 from app.core.model import Message, Outline, Role, Run, Turn
 
 
-def outline(uncovered: Sequence[Message], total: int) -> Outline:
+def outline(uncovered: Sequence[Message], total: int, later: int = 0) -> Outline:
     """The turns among a chat's uncovered messages.
 
     `uncovered` ascends by index and holds hidden and omitted messages too, so that a gap in the indices means covered
-    messages; `total` is the number of all messages of the chat.
+    messages; `total` is the number of all messages of the chat. With `later` it holds only the beginning: `total` is
+    then where it ends, nothing is covered after it, and at least `later` turns follow that can fold.
     """
     prompt = _own_prompt(uncovered)
     runs: list[Run] = []
@@ -21,7 +22,8 @@ def outline(uncovered: Sequence[Message], total: int) -> Outline:
         else:
             turns, open_turn = _reopen(turns, tail)
             runs.append(Run(turns, (), preceded, followed))
-    return Outline(prompt, tuple(run for run in runs if run.turns or run.strays), open_turn)
+    listed = tuple(run for run in runs if run.turns or run.strays)
+    return Outline(prompt, listed, () if later else open_turn, later)
 
 
 def _own_prompt(uncovered: Sequence[Message]) -> tuple[Message, ...]:

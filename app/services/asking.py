@@ -82,7 +82,8 @@ class Asking:
 def speaker(user_name: str | None, character_name: str | None, role: str, name: str | None) -> str:
     """Who says a message: its own name, else the chat's for its role."""
     by_role = {"user": user_name or "User", "assistant": character_name or "Assistant", "tool": "Tool result"}
-    return name or by_role.get(role, "Note")
+    # On one line: a name with a line break could pose as another speaker's line.
+    return " ".join((name or by_role.get(role, "Note")).split())
 
 
 def _spoken(state: ChatState, said: Content) -> tuple[str, str]:

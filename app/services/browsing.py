@@ -11,7 +11,7 @@ from app.core.model import Strategy, Usage
 from app.errors import NotFound
 from app.services.reading import require_chat
 from app.services.recording import MessageView, show
-from app.store import jobs, messages, snippets
+from app.store import jobs, messages, paging, snippets
 from app.store.clock import from_ms
 from app.store.engine import Database
 from app.store.snippets import Covers
@@ -87,8 +87,8 @@ class Browsing:
             leaf = messages.leaf_of(snippet.strategy)
             if leaf is None:
                 return []
-            where = messages.under(leaf, snippets.leaves_under(session, snippet.key))
-            return [show(*row) for row in messages.page(session, chat.key, snippet.strategy, where, after, limit)]
+            where = paging.under(leaf, snippets.leaves_under(session, snippet.key))
+            return [show(*row) for row in paging.page(session, chat.key, snippet.strategy, where, after, limit)]
 
 
 def _in_state(chat: Chat, state: str) -> ColumnElement[bool]:

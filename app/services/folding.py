@@ -18,7 +18,7 @@ from app.services.asking import Asking
 from app.services.committing import Basis, commit_fold, commit_merge, commit_seed, note_usage
 from app.services.connections import Connections
 from app.services.ports import Retry
-from app.services.reading import ChatState, read_state
+from app.services.reading import ChatState, read_head, read_state
 from app.store import chats, jobs
 from app.store.clock import now_ms, to_ms
 from app.store.engine import Database
@@ -97,9 +97,12 @@ class Folding:
         chat = chats.get(session, job.chat_key) if job else None
         if job is None or chat is None:
             return None
-        state = read_state(session, chat)
+        state = read_head(session, chat)
         basis = Basis(chat.key, chat.epoch, chat.strategy, job_id, owner)
         plan = _choose(state, job, run)
+        if plan is None and state.later:
+            state = read_state(session, chat)
+            plan = _choose(state, job, run)
         return _Step(basis, plan, self._request(session, state, plan)) if plan else None
 
     def _request(self, session: Session, state: ChatState, plan: Fold | Promotion) -> SummaryRequest | None:

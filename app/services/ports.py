@@ -8,6 +8,7 @@ from typing import Protocol
 from app.core.health import Health, Trial
 from app.core.summary import Connection
 
+
 class Counter(Protocol):
     """Counts tokens, one text or many."""
 

@@ -19,7 +19,7 @@ from app.services.blocks import Block, Blocks
 from app.services.connections import Connections
 from app.services.ports import Counter
 from app.services.reading import ChatState, Place, read_state, require_chat, through
-from app.store import messages
+from app.store import counting, messages
 from app.store.engine import Database
 from app.store.messages import Content
 
@@ -129,7 +129,7 @@ class Projecting:
                 state = read_state(session, chat, all_messages=True)
             block = self.blocks.of(state)
             budget, warned = self._budget(session, state, query)
-            costs = self._costs(session, state, query, block)
+            costs = self._costs(state, query, block)
             plan = project(state.view, state.uncovered, state.total, costs, budget)
             texts = messages.contents(session, [m.key for m in (*plan.prompt, *plan.history, *plan.current)])
             named = self._names(session, state, query)
@@ -149,7 +149,7 @@ class Projecting:
             raise InvalidRequest(str(error), [{"loc": ["max_tokens"], "msg": str(error)}]) from error
         return budget, warned if budget is not None else [*warned, "window_unknown"]
 
-    def _costs(self, session: Session, state: ChatState, query: ProjectionQuery, block: Block) -> Costs:
+    def _costs(self, state: ChatState, query: ProjectionQuery, block: Block) -> Costs:
         own = sum(message.tokens for message in state.view.prompt if message.visible)
         system = own + (self._counted(query.system_prompt) if query.system_prompt else 0)
         has_system = bool(system or block.text)
@@ -168,7 +168,7 @@ class Projecting:
         wanted: Names = query.names or state.settings.names
         if wanted != "auto":
             return wanted
-        return "prefix" if messages.count_speakers(session, state.chat.key, _GROUP) >= _GROUP else "none"
+        return "prefix" if counting.count_speakers(session, state.chat.key, _GROUP) >= _GROUP else "none"
 
     def _show(
         self,

@@ -13,9 +13,12 @@ from app.core.promotion import Promotion
 from app.core.settings import ChatSettings, resolve
 from app.core.turns import outline
 from app.errors import NotFound
-from app.store import chats, messages, snippets
+from app.store import chats, counting, messages, snippets
 from app.store.snippets import LiveSnippet
 from app.store.tables import Chat
+
+_HEAD = 200
+"""How many messages are read at first to plan a fold: a few batches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +39,12 @@ class ChatState:
     live: list[LiveSnippet]
     uncovered: list[Message]
     total: int
+    later: int = 0
 
     @cached_property
     def view(self) -> Outline:
-        """The uncovered turns."""
-        return outline(self.uncovered, self.total)
+        """The uncovered turns; only the oldest, with the least number of later ones, if it was read so."""
+        return outline(self.uncovered, self.total, self.later)
 
     @property
     def memory(self) -> list[CoreSnippet]:
@@ -123,6 +127,20 @@ def read_state(session: Session, chat: Chat, *, all_messages: bool = False) -> C
         uncovered=messages.uncovered(session, chat.key, strategy),
         total=chats.count_messages(session, chat.key),
     )
+
+
+def read_head(session: Session, chat: Chat) -> ChatState:
+    """What the next fold of a chat needs: of a long backlog only the oldest turns are read."""
+    settings, warnings = resolve(chats.server_settings(session), chat.settings)
+    head = messages.uncovered(session, chat.key, chat.strategy, _HEAD)
+    total, last = chats.count_messages(session, chat.key), head[-1].index if head else 0
+    count, later = counting.count_uncovered_after(session, chat.key, chat.strategy, last)
+    layered = settings.layered
+    enough = layered.verbatim_turns + layered.flush + layered.turns_per_batch
+    if later < enough or last + 1 + count < total:  # the window is near, or covered turns follow
+        return read_state(session, chat)
+    live = snippets.live(session, chat.key, chat.strategy)
+    return ChatState(chat, settings, warnings, live, head, last + 1, later)
 
 
 def through(session: Session, state: ChatState) -> Place | None:

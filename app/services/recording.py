@@ -15,7 +15,7 @@ from app.errors import Conflict, InvalidRequest, NotFound
 from app.services.ports import Counter, Runner
 from app.services.reading import read_state, require_chat
 from app.services.starting import queue_if_due
-from app.store import chats, jobs, messages
+from app.store import chats, jobs, messages, paging
 from app.store.clock import from_ms, now_ms, to_ms
 from app.store.engine import Database
 from app.store.tables import Chat, Job, Message
@@ -124,14 +124,14 @@ class Recording:
             chat = require_chat(session, chat_id)
             if state == "deleted":
                 return []
-            where = messages.in_state(state, chat.strategy)
-            return [show(*row) for row in messages.page(session, chat.key, chat.strategy, where, after, limit)]
+            where = paging.in_state(state, chat.strategy)
+            return [show(*row) for row in paging.page(session, chat.key, chat.strategy, where, after, limit)]
 
     def get(self, chat_id: str, message_id: str) -> MessageView:
         """One message. Raises NotFound."""
         with self.db.read() as session:
             chat = require_chat(session, chat_id)
-            rows = messages.page(session, chat.key, chat.strategy, messages.with_id(message_id), -1, 1)
+            rows = paging.page(session, chat.key, chat.strategy, paging.with_id(message_id), -1, 1)
             if not rows:
                 raise NotFound(f"There is no message {message_id!r} in chat {chat_id!r}.")
             return show(*rows[0])
@@ -147,15 +147,15 @@ class Recording:
         return queue_if_due(session, read_state(session, chat))
 
     def _items(self, session: Session, chat: Chat, known: Sequence[str | None], start: int) -> list[MessageView]:
-        where = messages.either(messages.from_index(start), messages.with_ids([i for i in known if i]))
-        return [show(*row) for row in messages.page(session, chat.key, chat.strategy, where, -1, 1000)]
+        where = paging.either(paging.from_index(start), paging.with_ids([i for i in known if i]))
+        return [show(*row) for row in paging.page(session, chat.key, chat.strategy, where, -1, 1000)]
 
     def _with_outcome(self, chat_id: str, appended: Appended) -> Appended:
         with self.db.read() as session:
             job = jobs.by_id(session, appended.job_id or "")
             chat = require_chat(session, chat_id)
-            ids = messages.with_ids([item.id for item in appended.items])
-            items = [show(*row) for row in messages.page(session, chat.key, chat.strategy, ids, -1, 1000)]
+            ids = paging.with_ids([item.id for item in appended.items])
+            items = [show(*row) for row in paging.page(session, chat.key, chat.strategy, ids, -1, 1000)]
         usage = jobs.read_usage(job.usage) if job else Usage()
         return Appended(appended.appended, appended.duplicates, items, appended.job_id, usage, _outcome(job))
 

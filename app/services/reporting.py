@@ -15,7 +15,7 @@ from app.services.connections import Connections
 from app.services.ports import ModelServers
 from app.services.reading import ChatState, Place, read_state, require_chat, through
 from app.services.working import JobView, show_job
-from app.store import jobs, messages, snippets
+from app.store import counting, jobs, snippets
 from app.store.clock import from_ms
 from app.store.engine import Database
 
@@ -126,7 +126,7 @@ class Reporting:
         with self.db.read() as session:
             chat = require_chat(session, chat_id)
             state = read_state(session, chat)
-            count = messages.counts(session, chat.key, chat.strategy)
+            count = counting.counts(session, chat.key, chat.strategy)
             tokens = sum(snippet.core.tokens for snippet in state.live)
             turns = snippets.layer_turns(session, chat.key, chat.strategy) if state.live else {}
             active = jobs.active(session, chat.key)
@@ -171,10 +171,10 @@ class Reporting:
 
 def count_messages(session: Session, state: ChatState) -> CountsView:
     """The chat's messages by state."""
-    return _counts(state, messages.counts(session, state.chat.key, state.chat.strategy))
+    return _counts(state, counting.counts(session, state.chat.key, state.chat.strategy))
 
 
-def _counts(state: ChatState, count: messages.Counts) -> CountsView:
+def _counts(state: ChatState, count: counting.Counts) -> CountsView:
     return CountsView(
         messages=count.messages,
         turns=count.closed_ghosted + len(state.view.turns),

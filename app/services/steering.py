@@ -12,7 +12,7 @@ from app.services.ports import Runner
 from app.services.reading import ChatState, read_state, require_chat
 from app.services.starting import queue, queue_if_due
 from app.services.working import JobView, show_job
-from app.store import jobs, messages, snippets
+from app.store import counting, jobs, messages, snippets
 from app.store.engine import Database
 
 Choice = Literal["all", "skip", "one"]
@@ -134,7 +134,7 @@ class Steering:
         with self.db.write() as session:
             chat = require_chat(session, chat_id)
             job_id = _cancel(session, chat.key, "The memory was cleared.")
-            ghosted = messages.counts(session, chat.key, chat.strategy).ghosted
+            ghosted = counting.counts(session, chat.key, chat.strategy).ghosted
             messages.uncover_all(session, chat.key)
             gone = snippets.remove_all(session, chat.key)
             chat.epoch += 1

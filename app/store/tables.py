@@ -134,7 +134,12 @@ class Message(SQLModel, table=True):
     __table_args__ = (
         Index("uq_messages_place", "chat_key", "position", unique=True),
         Index("uq_messages_id", "chat_key", "id", unique=True),
-        Index("ix_messages_layered_leaf", "chat_key", "layered_leaf", "position", "closes", "tokens"),
+        Index(
+            "ix_messages_layered_leaf",
+            *("chat_key", "layered_leaf", "position"),
+            # Counting must not read the messages themselves.
+            *("closes", "tokens", "hidden", "omitted", "skipped", "pinned"),
+        ),
         # Deleting a snippet asks, for each strategy, which messages still point at it.
         *(
             Index(

@@ -217,7 +217,9 @@ def upgrade() -> None:
             postgresql_where=sa.text("buffer_leaf IS NOT NULL"),
         )
         batch_op.create_index(
-            "ix_messages_layered_leaf", ["chat_key", "layered_leaf", "position", "closes", "tokens"], unique=False
+            "ix_messages_layered_leaf",
+            ["chat_key", "layered_leaf", "position", "closes", "tokens", "hidden", "omitted", "skipped", "pinned"],
+            unique=False,
         )
         batch_op.create_index("ix_messages_name", ["chat_key", "name", "role"], unique=False)
         batch_op.create_index(

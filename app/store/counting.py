@@ -1,0 +1,83 @@
+"""Counting messages without reading them."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import and_, bindparam, case, func, select, true
+from sqlmodel import Session, col
+
+from app.store.messages import leaf_of, of_chat, uncovered_by
+from app.store.tables import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Messages of a chat by state, and their tokens. `closed_ghosted`: ghosted messages that end a turn."""
+
+    messages: int = 0
+    ghosted: int = 0
+    hidden: int = 0
+    omitted: int = 0
+    pinned: int = 0
+    raw_tokens: int = 0
+    ghosted_tokens: int = 0
+    closed_ghosted: int = 0
+
+
+def count_uncovered_after(session: Session, chat_key: int, strategy: str, index: int) -> tuple[int, int]:
+    """Uncovered messages after a place, and how many of them end a turn that can fold."""
+    mine = (of_chat(), uncovered_by(leaf_of(strategy)), col(Message.position) > bindparam("index"))
+    plain = and_(*(col(flag).is_(False) for flag in (Message.hidden, Message.omitted, Message.skipped, Message.pinned)))
+    closing = case((and_(col(Message.closes).is_(True), plain), 1), else_=0)
+    query = select(func.count(), func.coalesce(func.sum(closing), 0)).select_from(Message).where(*mine)
+    count, closed = session.execute(query, {"chat_key": chat_key, "index": index}).one()
+    return int(count), int(closed)
+
+
+def counts(session: Session, chat_key: int, strategy: str) -> Counts:
+    """How many messages are in which state."""
+    leaf = leaf_of(strategy)
+    covered = ~true() if leaf is None else leaf.is_not(None)
+    uncovered_rows = (
+        select(
+            func.count(),
+            func.sum(case((col(Message.hidden).is_(True), 1), else_=0)),
+            func.sum(case((and_(col(Message.omitted).is_(True), col(Message.hidden).is_(False)), 1), else_=0)),
+            func.sum(case((col(Message.pinned).is_(True), 1), else_=0)),
+            func.sum(case((col(Message.hidden).is_(True), 0), else_=col(Message.tokens))),
+        )
+        .select_from(Message)
+        .where(of_chat(), ~covered)
+    )
+    ghosted_rows = (
+        select(func.count(), func.sum(Message.tokens), func.sum(case((col(Message.closes).is_(True), 1), else_=0)))
+        .select_from(Message)
+        .where(of_chat(), covered)
+    )
+    open_count, hidden, omitted, pinned, tokens = session.execute(uncovered_rows, {"chat_key": chat_key}).one()
+    ghosted, ghosted_tokens, closed = session.execute(ghosted_rows, {"chat_key": chat_key}).one()
+    return Counts(
+        messages=open_count + ghosted,
+        ghosted=ghosted,
+        hidden=hidden or 0,
+        omitted=omitted or 0,
+        pinned=pinned or 0,
+        raw_tokens=(tokens or 0) + (ghosted_tokens or 0),
+        ghosted_tokens=ghosted_tokens or 0,
+        closed_ghosted=closed or 0,
+    )
+
+
+_NEXT_NAME = select(func.min(Message.name)).where(of_chat(), col(Message.name) > bindparam("name"))
+_UNNAMED_USER = select(col(Message.key)).where(of_chat(), col(Message.name).is_(None), col(Message.role) == "user")
+
+
+def count_speakers(session: Session, chat_key: int, most: int) -> int:
+    """How many different speakers the chat has, counted up to `most`, by a few jumps in the index of names."""
+    found, name = 0, ""
+    while found < most:
+        following = session.execute(_NEXT_NAME, {"chat_key": chat_key, "name": name}).scalar()
+        if following is None:
+            unnamed = session.execute(_UNNAMED_USER.limit(1), {"chat_key": chat_key}).first()
+            return found + (1 if unnamed else 0)
+        found, name = found + 1, following
+    return found
