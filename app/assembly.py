@@ -4,10 +4,12 @@ import asyncio
 import random
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Protocol
 
 import httpx
 
 from app.core.retry import RetryPolicy
+from app.core.summary import Summarizer
 from app.jobs.runner import Runner
 from app.llm.caller import Caller
 from app.llm.extractive import Extractive
@@ -23,6 +25,7 @@ from app.services.connections import Connections
 from app.services.folding import Folding
 from app.services.importing import Importing
 from app.services.keeping import Keeping
+from app.services.ports import Counter, ModelServers
 from app.services.projecting import Projecting
 from app.services.prompts import PromptLibrary
 from app.services.readiness import Readying
@@ -57,11 +60,18 @@ class Server:
         self.db.dispose()
 
 
-def assemble(settings: Settings) -> Server:
-    """Put a server together. Nothing runs and nothing is migrated yet."""
-    db, client, count = Database(settings.database_url), new_client(), TokenCounter()
+class Models(Summarizer, ModelServers, Protocol):
+    """What speaks to models."""
+
+
+def assemble(settings: Settings, *, count: Counter | None = None, models: Models | None = None) -> Server:
+    """Put a server together. Nothing runs and nothing is migrated yet.
+
+    `count` and `models` take the place of the parts that are slow to load or speak to the outside.
+    """
+    db, client, count = Database(settings.database_url), new_client(), count or TokenCounter()
     secret = settings.secret_key.get_secret_value() if settings.secret_key else None
-    caller = _caller(settings, client, count)
+    caller = models or _caller(settings, client, count)
     connections = Connections(db, open_vault(secret, sqlite_file(settings.database_url)), settings, caller)
     prompts = PromptLibrary(resource_dir("prompts"))
     folding = Folding(db, Asking(prompts, count), connections, caller, settings.breaker_cooldown_s)
@@ -71,7 +81,7 @@ def assemble(settings: Settings) -> Server:
     return Server(settings, db, client, runner, services)
 
 
-def _caller(settings: Settings, client: httpx.AsyncClient, count: TokenCounter) -> Caller:
+def _caller(settings: Settings, client: httpx.AsyncClient, count: Counter) -> Caller:
     return Caller(
         client=client,
         count=count,
@@ -86,15 +96,15 @@ def _caller(settings: Settings, client: httpx.AsyncClient, count: TokenCounter) 
 
 def _services(
     db: Database,
-    count: TokenCounter,
+    count: Counter,
     connections: Connections,
     prompts: PromptLibrary,
-    caller: Caller,
+    models: Models,
     runner: Runner,
 ) -> Services:
     blocks = Blocks(prompts, count)
     steering = Steering(db, runner)
-    reporting = Reporting(db, blocks, connections, caller)
+    reporting = Reporting(db, blocks, connections, models)
     return Services(
         keeping=Keeping(db, runner),
         recording=Recording(db, count, runner),
@@ -107,5 +117,5 @@ def _services(
         importing=Importing(db, count, runner),
         commands=Commands(reporting, steering),
         prompts=prompts,
-        health=Readying(db, caller, lambda: runner.alive),
+        health=Readying(db, models, lambda: runner.alive),
     )

@@ -20,11 +20,11 @@ from app.store.engine import sqlite_file
 from app.store.migrate import migrate
 
 
-def create_app(settings: Settings | None = None) -> FastAPI:
-    """An application with its own parts; jobs run while its lifespan does."""
-    settings = settings or Settings()
+def create_app(settings: Settings | None = None, server: Server | None = None) -> FastAPI:
+    """An application with its own parts, or with those of `server`; jobs run while its lifespan does."""
+    server = server or assemble(settings or Settings())
+    settings = server.settings
     configure_logs(settings.log_level)
-    server = assemble(settings)
     app = FastAPI(
         title="Turnfold",
         version=version("turnfold"),

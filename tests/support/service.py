@@ -13,7 +13,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from app.main import create_app
-from app.settings import Settings
+from tests.support.parts import assembled
 
 READY_S = 30.0
 
@@ -79,7 +79,7 @@ def turn_lines(turn: int) -> list[dict[str, str]]:
 def running(folder: Path, **settings: Any) -> Iterator[Service]:
     """Serve a fresh application on a free port until the block ends; stopping it is a clean shutdown."""
     database = folder / "turnfold.db"
-    app = create_app(Settings(_env_file=None, database_url=f"sqlite:///{database}", **settings))
+    app = create_app(server=assembled(database, **settings))
     listener = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(app, log_level="warning", lifespan="on", ws="none")
     server = uvicorn.Server(config)

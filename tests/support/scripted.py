@@ -1,0 +1,67 @@
+"""Models with a memory: what they are asked is kept, what they answer is scripted."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+
+from app.core.health import Health, Trial
+from app.core.model import Usage
+from app.core.summary import Connection, Summary, SummaryRequest
+from app.errors import ModelError
+
+Answer = str | ModelError | Callable[[SummaryRequest], str]
+
+
+class ScriptedModels:
+    """Answers in the order scripted, then with a line that numbers its call; may be held until it is let go."""
+
+    def __init__(self) -> None:
+        self.requests: list[SummaryRequest] = []
+        self.cut = 0
+        self._script: deque[Answer] = deque()
+        self._gate = asyncio.Event()
+        self._gate.set()
+
+    def script(self, *answers: Answer) -> None:
+        """What the next calls answer."""
+        self._script.extend(answers)
+
+    def hold(self) -> None:
+        """Let calls arrive, but answer none."""
+        self._gate.clear()
+
+    def let_go(self) -> None:
+        """Answer again."""
+        self._gate.set()
+
+    async def arrived(self, calls: int) -> None:
+        """Wait until so many calls have been made."""
+        async with asyncio.timeout(20):
+            while len(self.requests) < calls:
+                await asyncio.sleep(0.005)
+
+    async def summarize(self, request: SummaryRequest) -> Summary:
+        self.requests.append(request)
+        number = len(self.requests)
+        try:
+            await self._gate.wait()
+        except asyncio.CancelledError:
+            self.cut += 1
+            raise
+        answer = self._script.popleft() if self._script else f"Line {number} of the story."
+        if isinstance(answer, ModelError):
+            raise answer
+        text = answer if isinstance(answer, str) else answer(request)
+        return Summary(text, len(text.split()), request.connection.name, "scripted", Usage(1, 100, 10))
+
+    async def models(self, connection: Connection) -> list[str]:
+        return ["scripted"]
+
+    async def test(self, connection: Connection) -> Trial:
+        return Trial(True, 1, f"{connection.name} answers.")
+
+    def health(self, name: str) -> Health:
+        return Health("ok")
+
+    def forget(self, name: str) -> None:
+        pass
