@@ -13,7 +13,7 @@ _MARK = re.compile(
     rf"|/(?P<close>(?i:{_TAGS}))\s{{0,8}}>"
     r"|\|channel\|?>\s{0,8}(?P<channel>\w{0,40})(?:[^<>]{0,80}<\|message\|>)?"
     r"|(?P<over>channel\|>|\|(?:end|return|call)\|>)"
-    r"|(?P<other>\|start\|>\w{0,40}|\|message\|>))"
+    r"|(?P<start>\|start\|>\w{0,40})|(?:\|message\|>|\|constrain\|>\w{0,40}))"
 )
 _ANSWER_CHANNELS = ("final", "answer", "response")
 _OUTPUT_TAG = re.compile(r"</?(?i:output)(?:\s[^<>]{0,200})?>")
@@ -85,7 +85,7 @@ def _opened(mark: re.Match[str]) -> str | None:
 
 def _ends(mark: re.Match[str], inside: str) -> bool:
     if inside == "channel":
-        return bool(mark["over"] or mark["other"]) or mark["channel"] is not None
+        return bool(mark["over"] or mark["start"]) or mark["channel"] is not None
     return bool(mark["close"]) and mark["close"].lower() == inside
 
 

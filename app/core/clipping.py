@@ -6,11 +6,13 @@ from collections.abc import Callable
 
 from app.core.summary import CountTokens
 
-# Where a phrase may end, best first: sentences, parts of sentences, words (Thai separates its sentences by spaces).
+_SENTENCE = r"[.!?…]+[\"'”’»)\]]*(?=\s|\Z)|[。！？]+[”’」』）]*|।"
+_PART = r"[;:,](?=\s)|[；：，、]|\s[–—-](?=\s)"
+# Where a phrase may end, best first, and the least share of what fits that must be left for it.
 _ENDS = (
-    re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s|\Z)|[。！？]+[”’」』）]*|।"),
-    re.compile(r"[;:,](?=\s)|[；：，、]|\s[–—-](?=\s)"),
-    re.compile(r"(?=\s)"),
+    (re.compile(_SENTENCE), 0.5),
+    (re.compile(f"{_SENTENCE}|{_PART}"), 0.25),
+    (re.compile(r"(?=\s)"), 0.5),  # words; Thai separates its sentences by spaces
 )
 _TRAILING = " \t\r\n,;:，、；：–—-"
 _SLACK = 16
@@ -19,8 +21,9 @@ _SLACK = 16
 def cut_to_phrases(text: str, limit: int, count: CountTokens) -> str:
     """The whole phrases of `text` that fit into `limit` tokens.
 
-    Ends at the last sentence if that keeps half of what fits, else at the last part of a sentence, else at the last
-    word, else (one endless word) between characters. "" only if not even the first character fits.
+    Ends at the last sentence if that keeps half of what fits, else at the last part of a sentence if that keeps a
+    quarter, else at the last word, else (one endless word) between characters. "" only if not even the first character
+    fits.
     """
     if _fits(text, limit, count):
         return text
@@ -75,10 +78,10 @@ def _largest(top: int, start: int, fits: Callable[[int], bool]) -> int:
 
 
 def _phrase_end(text: str, size: int) -> int:
-    for pattern in _ENDS:
+    for pattern, share in _ENDS:
         # One character more than fits, to see whether the last mark is followed by a space.
         ends = [found.end() for found in pattern.finditer(text, 0, size + 1) if found.end() <= size]
-        if ends and 2 * ends[-1] >= size:
+        if ends and ends[-1] >= share * size:
             return ends[-1]
     return _between_characters(text, size)
 

@@ -3,13 +3,12 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 import httpx
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_never
 
-from app.core.acceptance import Accepted, TooLong, Unusable, Verdict, judge
+from app.core.acceptance import Accepted, TooLong, Unusable, judge
 from app.core.cleaning import clean
 from app.core.clipping import cut_to_phrases
 from app.core.health import Health, Trial
@@ -18,28 +17,14 @@ from app.core.retry import Failure, RetryPolicy, Wait, decide
 from app.core.summary import Connection, CountTokens, Summary, SummaryRequest
 from app.errors import ModelUnavailable, ModelUnusable
 from app.llm import faults, ollama, openai
+from app.llm.answers import ROOM_TO_THINK, Judged, judged_answer, max_tokens
 from app.llm.http import Clock, exchange, quiet_http_logs
 from app.llm.lane import Lane, identity
-from app.llm.wire import Answer, Ask, CallFailed, HttpCall, Reader, unusable, wrong_settings
+from app.llm.wire import Answer, Ask, CallFailed, WireFormat, unusable, wrong_settings
 from app.resources import resource_dir
 
-# Reasoning counts as part of an answer and runs to thousands of tokens; an answer cut at its limit is worth nothing.
-_ROOM_TO_THINK = 4096
 _TEST_TOKENS = 64
-
-
-class WireFormat(Protocol):
-    """What a module for one provider offers."""
-
-    def build_request(self, connection: Connection, ask: Ask) -> HttpCall: ...
-
-    def models_request(self, connection: Connection) -> HttpCall: ...
-
-    def parse_models(self, text: str) -> list[str]: ...
-
-    def reader(self) -> Reader: ...
-
-
+_LIST_TIMEOUT_S = 30.0  # a list is no answer of a model; people wait for it
 _FORMATS: dict[str, WireFormat] = {"openai": openai, "ollama": ollama}
 
 
@@ -63,14 +48,6 @@ class _Batch:
     lane: Lane
     attempt: int = 0
     used: Usage = field(default_factory=Usage)
-
-
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    text: str
-    tokens: int
-    verdict: Verdict
-    usage: Usage
 
 
 class Caller:
@@ -125,9 +102,8 @@ class Caller:
         lines: list[str] = []
         try:
             wire = _format(connection)
-            await exchange(
-                self._client, wire.models_request(connection), connection.timeout_s, self._clock, _collect(lines)
-            )
+            timeout_s = min(connection.timeout_s, _LIST_TIMEOUT_S)
+            await exchange(self._client, wire.models_request(connection), timeout_s, self._clock, _collect(lines))
             return wire.parse_models("\n".join(lines))
         except CallFailed as failed:
             raise faults.error(connection, failed.failure, calls=1) from None
@@ -178,7 +154,7 @@ class Caller:
         except CallFailed as failed:
             raise self._after(batch, failed.failure) from None
 
-    async def _shortened(self, batch: _Batch, judged: _Judged) -> Summary:
+    async def _shortened(self, batch: _Batch, judged: Judged) -> Summary:
         """Asks once more, with the limit stated; then (or if that fails) keeps the whole phrases within the limit."""
         request = batch.request
         stated = self._too_long.render(max_tokens=request.limit)
@@ -198,14 +174,15 @@ class Caller:
             raise unusable("gave no phrase that fits")
         return _summary(batch, replace(judged, text=text, tokens=self._count(text)), degraded=True)
 
-    async def _ask(self, batch: _Batch, user: str) -> _Judged:
+    async def _ask(self, batch: _Batch, user: str) -> Judged:
         """One call, cleaned and judged. Raises CallFailed, for an unusable answer too."""
         request, connection = batch.request, batch.request.connection
-        ask = Ask(request.system, user, await self._max_tokens(request, user))
+        room = await asyncio.to_thread(max_tokens, request, user, self._count)
+        ask = Ask(request.system, user, room)
         answer = await batch.lane.run(connection, batch.used.calls, lambda: self._call(connection, ask, batch))
         batch.lane.answered()
         # Tens of milliseconds for a model that rambles: not on the event loop.
-        judged = await asyncio.to_thread(self._judge, request, ask, answer)
+        judged = await asyncio.to_thread(judged_answer, request, ask, answer, self._count)
         batch.used += judged.usage
         if isinstance(judged.verdict, Unusable):
             raise unusable(judged.verdict.reason)
@@ -219,28 +196,6 @@ class Caller:
         await exchange(self._client, call, connection.timeout_s, self._clock, reader.take)
         return reader.answer()
 
-    def _judge(self, request: SummaryRequest, ask: Ask, answer: Answer) -> _Judged:
-        text = clean(answer.text, request.strip_patterns)
-        tokens = self._count(text)
-        verdict = judge(text, answer.ending, tokens=tokens, limit=request.limit, source_tokens=request.source_tokens)
-        prompt, completion = answer.prompt_tokens, answer.completion_tokens
-        if prompt is None:
-            prompt = self._count(ask.system) + self._count(ask.user)
-        if completion is None:
-            completion = self._count(answer.text)
-        return _Judged(text, tokens, verdict, Usage(0, prompt, completion))
-
-    async def _max_tokens(self, request: SummaryRequest, user: str) -> int:
-        """The connection's own; else four times the limit and room to think, as far as its window has space."""
-        connection = request.connection
-        if connection.max_tokens:
-            return connection.max_tokens
-        wanted = 4 * request.limit + _ROOM_TO_THINK
-        if not connection.context_size:
-            return wanted
-        prompt = await asyncio.to_thread(self._count, f"{request.system}\n\n{user}")
-        return max(2 * request.limit, min(wanted, connection.context_size - prompt - 64))
-
     def _after(self, batch: _Batch, failure: Failure) -> Exception:
         """What a failed attempt leads to: another one, or the end."""
         connection = batch.request.connection
@@ -251,7 +206,7 @@ class Caller:
         return faults.error(connection, failure, retry_at=health.retry_at, calls=batch.used.calls)
 
     async def _trial(self, connection: Connection) -> Failure | None:
-        ask = Ask("", self._test_prompt, connection.max_tokens or _ROOM_TO_THINK)
+        ask = Ask("", self._test_prompt, connection.max_tokens or ROOM_TO_THINK)
         try:
             answer = await self._call(connection, ask)
         except CallFailed as failed:
@@ -275,6 +230,6 @@ def _collect(lines: list[str]) -> Callable[[str], bool]:
     return take
 
 
-def _summary(batch: _Batch, judged: _Judged, *, degraded: bool) -> Summary:
+def _summary(batch: _Batch, judged: Judged, *, degraded: bool) -> Summary:
     connection = batch.request.connection
     return Summary(judged.text, judged.tokens, connection.name, connection.model, batch.used, degraded)

@@ -19,8 +19,14 @@ Clock = Callable[[], datetime]
 
 
 def new_client() -> httpx.AsyncClient:
-    """A client for model servers. How many calls run at once is each connection's own setting, not the client's."""
-    return httpx.AsyncClient(limits=httpx.Limits(max_connections=None, max_keepalive_connections=32))
+    """A client for model servers. How many calls run at once is each connection's own setting, not the client's.
+
+    A proxy from the environment serves for other machines only: this one's models are called directly.
+    """
+    return httpx.AsyncClient(
+        limits=httpx.Limits(max_connections=None, max_keepalive_connections=32),
+        mounts=dict.fromkeys(("all://localhost", "all://127.0.0.1", "all://[::1]")),
+    )
 
 
 def quiet_http_logs() -> None:

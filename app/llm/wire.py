@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from app.core.acceptance import Ending
@@ -113,6 +113,18 @@ class Reader:
             prompt_tokens=_last([piece.prompt_tokens for piece in self._pieces]),
             completion_tokens=_last([piece.completion_tokens for piece in self._pieces]),
         )
+
+
+class WireFormat(Protocol):
+    """What the module of a wire format offers; all of it is pure."""
+
+    def build_request(self, connection: Connection, ask: Ask) -> HttpCall: ...
+
+    def models_request(self, connection: Connection) -> HttpCall: ...
+
+    def parse_models(self, text: str) -> list[str]: ...
+
+    def reader(self) -> Reader: ...
 
 
 def _last(counts: list[int | None]) -> int | None:

@@ -26,6 +26,8 @@ def test_a_reasoning_block_is_removed(tag: str) -> None:
         ),
         ("<|channel|>commentary to=x <|message|>Hm.<|end|>Anna left.", "Anna left."),
         ("<|channel>final Anna left.<channel|>", "Anna left."),
+        ("<|channel|>commentary to=f <|constrain|>json<|message|>{}<|call|>", ""),
+        ("<|channel|>final <|constrain|>text<|message|>Anna left.", "Anna left."),
         ("<|channel|>analysis<|message|>Hm, what", ""),
     ],
 )
@@ -94,6 +96,11 @@ def test_the_answer_becomes_one_line() -> None:
 def test_what_no_database_stores_is_removed() -> None:
     """NUL, control characters, lone surrogates and byte order marks never reach memory."""
     assert clean("\ufeffAnna\x00 le\ud800ft\x1b.") == "Anna left."
+
+
+def test_a_text_that_never_comes_clean_is_no_answer() -> None:
+    """What leaves a new mark behind again and again gives nothing at all."""
+    assert clean("a" * 20 + "b" * 20, ["ab"]) == ""
 
 
 @given(

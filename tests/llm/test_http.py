@@ -105,6 +105,16 @@ async def test_a_slow_trickle_does_not_outlast_the_time_limit(client: httpx.Asyn
     await model.left()
 
 
+async def test_a_model_on_this_machine_is_called_without_the_proxy(
+    model: FakeModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """HTTP_PROXY is for other machines."""
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    async with new_client() as client:
+        await exchange(client, call(model.base_url + PATH), 5, FakeTime().now, never)
+    assert len(model.requests) == 1
+
+
 async def test_nobody_listening_is_a_connection_error(client: httpx.AsyncClient) -> None:
     """The reason says that the server may not run."""
     with FakeModel() as gone:

@@ -1,6 +1,7 @@
 """A connection at work: cool-downs, probes, and what ends them."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 
@@ -13,6 +14,7 @@ from app.errors import ModelError, ModelUnavailable
 from app.llm.caller import Caller
 from app.llm.http import new_client
 from tests.support import fake_replies as replies
+from tests.support.fake_exchange import Exchange
 from tests.support.fake_model import FakeModel
 from tests.support.fake_time import FakeTime
 
@@ -90,7 +92,8 @@ async def test_one_probe_goes_ahead_and_the_others_wait_for_it(
     model.hold()
     tasks = [asyncio.create_task(caller.summarize(request_to(model))) for _ in range(4)]
     await model.called(4)
-    await asyncio.sleep(0.05)
+    for _ in range(100):
+        await asyncio.sleep(0)
     assert len(model.requests) == 4
     model.release()
     await asyncio.gather(*tasks)
@@ -145,6 +148,31 @@ async def test_an_answer_under_way_does_not_end_a_cool_down(caller: Caller, mode
     model.release()
     await asyncio.gather(refused, answered, return_exceptions=True)
     assert caller.health("default").retry_at == time.now() + timedelta(seconds=3600)
+
+
+async def test_a_cool_down_asked_for_after_too_long_is_kept(caller: Caller, model: FakeModel) -> None:
+    """The summary is made of what there is, and the server left alone."""
+    model.do(replies.ramble(1), replies.status(429, retry_after=3600))
+    assert (await caller.summarize(request_to(model))).degraded
+    assert caller.health("default").state == "cooling_down"
+
+
+async def test_a_cool_down_that_begins_before_the_second_call_costs_nothing(caller: Caller, model: FakeModel) -> None:
+    """What the first call gave is cut and kept, though the connection is left alone by now."""
+    gate = threading.Event()
+
+    async def late(exchange: Exchange) -> None:
+        await asyncio.to_thread(gate.wait)
+        await replies.ramble(1)(exchange)
+
+    model.do(late, replies.status(429, retry_after=3600))
+    first = asyncio.create_task(caller.summarize(request_to(model)))
+    await model.called(1)
+    with pytest.raises(ModelUnavailable):
+        await caller.summarize(request_to(model))
+    gate.set()
+    summary = await first
+    assert (summary.degraded, summary.usage.calls, len(model.requests)) == (True, 1, 2)
 
 
 async def test_connections_fail_apart(caller: Caller, model: FakeModel) -> None:

@@ -24,6 +24,11 @@ class Request:
         return "ollama" if "/api/" in self.path else "openai"
 
     @property
+    def streams(self) -> bool:
+        """Whether a stream is asked for; Ollama streams unless told not to."""
+        return bool(self.body.get("stream", self.wire == "ollama"))
+
+    @property
     def messages(self) -> list[dict[str, Any]]:
         messages: list[dict[str, Any]] = self.body.get("messages", [])
         return messages

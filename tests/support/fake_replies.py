@@ -18,9 +18,14 @@ def answer(
     reasoning: str = "",
     done: bool = True,
 ) -> Behaviour:
-    """A streamed answer. `usage`: prompt and completion tokens; `done`: whether the end mark comes."""
+    """An answer, streamed unless the request wants none. `usage`: prompt and completion tokens; `done`: whether the
+    end mark comes.
+    """
 
     async def behave(exchange: Exchange) -> None:
+        if not exchange.request.streams:
+            await exchange.whole(200, JSON, json.dumps(_whole(exchange, text, finish)).encode())
+            return
         await exchange.begin()
         for piece in _pieces(text, reasoning):
             await exchange.event(_delta(exchange, piece))
