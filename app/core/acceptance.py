@@ -41,9 +41,12 @@ _UNNATURAL_ENDS = {
     "content_filter": "was stopped by a content filter",
 }
 _REFUSAL_CHARS = 600
+# A narrator in the first person also says "I cannot help it": so the verbs come with what a model is asked for.
 _DUTY = (
-    r"(?:help|assist|summari[sz]e|continue|provide|comply|create|write|generate|produce|fulfil|engage|process|complete"
-    r"|support|discuss|answer|respond|do (?:that|this)|participate|condense|merge|with (?:that|this))"
+    r"(?:assist|summari[sz]e|condense|merge|engage (?:with|in)|participate in|fulfill? (?:this|that|your)"
+    r"|(?:help|comply) (?:you )?with (?:this|that|your)"
+    r"|(?:provide|create|write|generate|produce) (?:a|any|this|that|the) "
+    r"|(?:continue|process|complete|discuss|support|answer|respond to|do) (?:with )?(?:this|that|your))"
 )
 _NOT_ABLE = (
     r"(?:can(?:'t|not| not)|won't|will not|am (?:unable|not able) to|'m (?:unable|not able) to"

@@ -81,6 +81,8 @@ def test_a_refusal_is_unusable(text: str) -> None:
     "text",
     [
         "I can't sleep, so I walk to the harbour and meet Ben.",
+        "I cannot help it now, unless I lame the foot of our design.",
+        "I won't answer him, nor will Ben.",
         "Anna says: I'm sorry, but I can't help you.",
         "Sorry for the delay, Ben hands Anna the key.",
         "Error-prone Ben drops the vial; 500 soldiers march on.",
