@@ -4,22 +4,27 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from threading import Lock
 
+from sqlmodel import Session
+
+from app.core.model import Strategy
 from app.core.summary import CountTokens
 from app.services.prompts import PromptLibrary
 from app.services.reading import ChatState
+from app.store import snippets
 
 _KEPT = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The memory as text, and its tokens."""
+    """The memory as text, its tokens, and how many snippets are in it."""
 
     text: str
     tokens: int
+    snippets: int
 
 
-NOTHING = Block("", 0)
+NOTHING = Block("", 0, 0)
 
 
 class Blocks:
@@ -31,20 +36,21 @@ class Blocks:
         self._made: OrderedDict[tuple[object, ...], Block] = OrderedDict()
         self._lock = Lock()
 
-    def of(self, state: ChatState) -> Block:
+    def of(self, session: Session, state: ChatState) -> Block:
         """The block of a chat's memory; nothing where no memory is sent."""
-        if state.settings.replays_all or not state.live:
-            return NOTHING
         chat = state.chat
+        if state.settings.replays_all or chat.strategy == Strategy.NONE:
+            return NOTHING
         template = state.settings.layered.injection_template
         name = (chat.key, chat.epoch, chat.strategy, chat.memory_version, template)
         with self._lock:
             block = self._made.get(name)
-        return block or self._make(state, name)
+        return block or self._make(session, state, name)
 
-    def _make(self, state: ChatState, name: tuple[object, ...]) -> Block:
-        text = self._prompts.memory_block(state.settings.layered, "\n".join(snippet.text for snippet in state.live))
-        block = Block(text, self._count(text))
+    def _make(self, session: Session, state: ChatState, name: tuple[object, ...]) -> Block:
+        live = snippets.live(session, state.chat.key, state.chat.strategy)
+        text = self._prompts.memory_block(state.settings.layered, "\n".join(snippet.text for snippet in live))
+        block = Block(text, self._count(text), len(live))
         with self._lock:
             self._made[name] = block
             if len(self._made) > _KEPT:

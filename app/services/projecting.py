@@ -18,7 +18,7 @@ from app.services.asking import speaker
 from app.services.blocks import Block, Blocks
 from app.services.connections import Connections
 from app.services.ports import Counter
-from app.services.reading import ChatState, Place, read_state, require_chat, through
+from app.services.reading import ChatState, Place, read_history, require_chat, through
 from app.store import counting, messages
 from app.store.engine import Database
 from app.store.messages import Content
@@ -124,10 +124,8 @@ class Projecting:
         """The prompt of a chat. Raises NotFound, and InvalidRequest when the sizes do not fit together."""
         with self.db.read() as session:
             chat = require_chat(session, chat_id)
-            state = read_state(session, chat)
-            if state.settings.replays_all:
-                state = read_state(session, chat, all_messages=True)
-            block = self.blocks.of(state)
+            state = read_history(session, chat, for_prompt=True)
+            block = self.blocks.of(session, state)
             budget, warned = self._budget(session, state, query)
             costs = self._costs(state, query, block)
             plan = project(state.view, state.uncovered, state.total, costs, budget)
@@ -185,9 +183,7 @@ class Projecting:
         current = [*texts.shown(plan.current), *(dict(message) for message in query.current)]
         return ProjectionView(
             messages=[*past, *current],
-            memory=MemoryView(
-                block.text, state.chat.memory_version, block.tokens, len(state.live) if block.text else 0, covered
-            ),
+            memory=MemoryView(block.text, state.chat.memory_version, block.tokens, block.snippets, covered),
             window=WindowView(plan.first_index, plan.window_turns, plan.dropped_turns),
             tokens=_tokens(plan),
             prefix_hash=_hash(system, plan.first_index),

@@ -1,6 +1,6 @@
 """What is stored of a chat at one moment, read in one transaction, ready to decide about."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sqlmodel import Session
@@ -115,25 +115,33 @@ def require_chat(session: Session, chat_id: str) -> Chat:
     return chat
 
 
-def read_state(session: Session, chat: Chat, *, all_messages: bool = False) -> ChatState:
-    """Everything decisions need of a chat; `all_messages`: as if nothing were covered."""
-    settings, warnings = resolve(chats.server_settings(session), chat.settings)
-    strategy = Strategy.NONE if all_messages else chat.strategy
+def read_state(session: Session, chat: Chat) -> ChatState:
+    """Everything decisions need of a chat."""
+    live = snippets.live(session, chat.key, chat.strategy)
+    return replace(read_history(session, chat), live=live)
+
+
+def read_history(session: Session, chat: Chat, *, for_prompt: bool = False) -> ChatState:
+    """The same without the snippets. For a prompt, nothing counts as covered where every message is to be sent."""
+    total, server = chats.surroundings(session, chat.key)
+    settings, warnings = resolve(server, chat.settings)
+    strategy = Strategy.NONE if for_prompt and settings.replays_all else chat.strategy
     return ChatState(
         chat=chat,
         settings=settings,
         warnings=warnings,
-        live=snippets.live(session, chat.key, chat.strategy),
+        live=[],
         uncovered=messages.uncovered(session, chat.key, strategy),
-        total=chats.count_messages(session, chat.key),
+        total=total,
     )
 
 
 def read_head(session: Session, chat: Chat) -> ChatState:
     """What the next fold of a chat needs: of a long backlog only the oldest turns are read."""
-    settings, warnings = resolve(chats.server_settings(session), chat.settings)
+    total, server = chats.surroundings(session, chat.key)
+    settings, warnings = resolve(server, chat.settings)
     head = messages.uncovered(session, chat.key, chat.strategy, _HEAD)
-    total, last = chats.count_messages(session, chat.key), head[-1].index if head else 0
+    last = head[-1].index if head else 0
     count, later = counting.count_uncovered_after(session, chat.key, chat.strategy, last)
     layered = settings.layered
     enough = layered.verbatim_turns + layered.flush + layered.turns_per_batch

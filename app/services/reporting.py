@@ -13,7 +13,7 @@ from app.errors import NotFound
 from app.services.blocks import Blocks
 from app.services.connections import Connections
 from app.services.ports import ModelServers
-from app.services.reading import ChatState, Place, read_state, require_chat, through
+from app.services.reading import ChatState, Place, read_history, read_state, require_chat, through
 from app.services.working import JobView, show_job
 from app.store import counting, jobs, snippets
 from app.store.clock import from_ms
@@ -155,8 +155,8 @@ class Reporting:
     def preview(self, chat_id: str) -> Preview:
         """Raises NotFound."""
         with self.db.read() as session:
-            state = read_state(session, require_chat(session, chat_id))
-            block = self.blocks.of(state)
+            state = read_history(session, require_chat(session, chat_id))
+            block = self.blocks.of(session, state)
             return Preview(block.text, block.tokens, state.chat.memory_version)
 
     def _connection(self, session: Session, state: ChatState) -> ConnectionStatus:

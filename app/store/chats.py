@@ -3,12 +3,15 @@
 from typing import Any
 
 from sqlalchemy import bindparam, delete, func, select, tuple_, update
-from sqlmodel import Session, col
+from sqlmodel import Session, SQLModel, col
 
 from app.store.clock import now_ms
+from app.store.engine import rows
 from app.store.tables import Chat, Message, ServerSettings
 
 _BY_ID = select(Chat).where(col(Chat.id) == bindparam("id"))
+_M = SQLModel.metadata.tables["messages"].c
+_S = SQLModel.metadata.tables["server_settings"].c
 _SETTINGS = select(col(ServerSettings.settings))
 
 
@@ -56,6 +59,16 @@ def count_messages(session: Session, chat_key: int) -> int:
     """How many messages the chat holds; positions are contiguous, so the last one tells."""
     last = session.execute(select(func.max(Message.position)).where(col(Message.chat_key) == chat_key)).scalar()
     return 0 if last is None else last + 1
+
+
+_LAST = select(func.max(_M.position)).where(_M.chat_key == bindparam("chat_key")).scalar_subquery()
+_SURROUNDINGS = select(_LAST, select(_S.settings).scalar_subquery())
+
+
+def surroundings(session: Session, chat_key: int) -> tuple[int, dict[str, Any]]:
+    """How many messages a chat holds, and the server-wide settings it follows."""
+    last, settings = rows(session, _SURROUNDINGS, {"chat_key": chat_key}).one()
+    return 0 if last is None else last + 1, settings or {}
 
 
 def server_settings(session: Session) -> dict[str, Any]:

@@ -1,11 +1,11 @@
 """The database: SQLite with WAL, foreign keys and a busy timeout, or whatever the URL names."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, create_engine, event
+from sqlalchemy import CursorResult, Engine, Executable, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlmodel import Session
@@ -40,6 +40,11 @@ class Database:
     def dispose(self) -> None:
         """Close all connections."""
         self.engine.dispose()
+
+
+def rows(session: Session, statement: Executable, values: Mapping[str, Any]) -> CursorResult[*tuple[Any, ...]]:
+    """Run a statement on the session's transaction without the ORM in between: half the cost of a small query."""
+    return session.connection().execute(statement, values)
 
 
 def make_engine(url: str) -> Engine:

@@ -5,10 +5,11 @@ from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy import ColumnElement, Row, bindparam, insert, or_, select, true, update
 from sqlalchemy.orm import InstrumentedAttribute
-from sqlmodel import Session, col
+from sqlmodel import Session, SQLModel, col
 
 from app.core.model import Message as CoreMessage
 from app.core.model import Role, Strategy
+from app.store.engine import rows
 from app.store.tables import Message
 
 _AT_ONCE = 1000
@@ -39,19 +40,10 @@ class Content(NamedTuple):
     tool_call_id: str | None
 
 
+_T = SQLModel.metadata.tables["messages"].c
 _LIGHT = (
-    col(Message.key),
-    col(Message.position),
-    col(Message.role),
-    col(Message.tokens),
-    col(Message.blank),
-    col(Message.hidden),
-    col(Message.pinned),
-    col(Message.omitted),
-    col(Message.skipped),
-    col(Message.tool_calls),
-    col(Message.tool_call_id),
-    col(Message.revision),
+    *(_T.key, _T.position, _T.role, _T.tokens, _T.blank, _T.hidden, _T.pinned, _T.omitted, _T.skipped),
+    *(_T.tool_calls, _T.tool_call_id, _T.revision),
 )
 
 
@@ -77,8 +69,8 @@ def uncovered(session: Session, chat_key: int, strategy: str, most: int = -1) ->
     `most`: only so many of the oldest; -1 for all.
     """
     query = _UNCOVERED[Strategy(strategy)]
-    rows = session.execute(query if most < 0 else query.limit(most), {"chat_key": chat_key})
-    return [_to_core(row) for row in rows]
+    found = rows(session, query if most < 0 else query.limit(most), {"chat_key": chat_key})
+    return [_to_core(row) for row in found]
 
 
 _ROLES = {role.value: role for role in Role}
@@ -102,21 +94,16 @@ def _to_core(row: Row[Any]) -> CoreMessage:
     )
 
 
-_CONTENTS = select(
-    col(Message.key),
-    col(Message.role),
-    col(Message.name),
-    col(Message.content),
-    col(Message.tool_calls),
-    col(Message.tool_call_id),
-).where(col(Message.key).in_(bindparam("keys", expanding=True)))
+_CONTENTS = select(_T.key, _T.role, _T.name, _T.content, _T.tool_calls, _T.tool_call_id).where(
+    _T.key.in_(bindparam("keys", expanding=True))
+)
 
 
 def contents(session: Session, keys: Sequence[int]) -> dict[int, Content]:
     """What these messages say, by key."""
     found = {}
     for some in _chunks(keys):
-        for key, *values in session.execute(_CONTENTS, {"keys": some}):
+        for key, *values in rows(session, _CONTENTS, {"keys": some}):
             found[key] = Content(*values)
     return found
 
@@ -178,12 +165,12 @@ def by_ids(session: Session, chat_key: int, ids: Iterable[str]) -> dict[str, Mes
     return found
 
 
-_ID_AT = select(col(Message.id)).where(of_chat(), col(Message.position) == bindparam("index"))
+_ID_AT = select(_T.id).where(_T.chat_key == bindparam("chat_key"), _T.position == bindparam("index"))
 
 
 def id_at(session: Session, chat_key: int, index: int) -> str:
     """The id of the message at a place."""
-    return str(session.execute(_ID_AT, {"chat_key": chat_key, "index": index}).scalar_one())
+    return str(rows(session, _ID_AT, {"chat_key": chat_key, "index": index}).scalar_one())
 
 
 def _chunks(values: Sequence[T]) -> Iterator[Sequence[T]]:

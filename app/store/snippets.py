@@ -6,10 +6,11 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, and_, bindparam, case, delete, func, literal, select, update
 from sqlalchemy.orm import aliased
-from sqlmodel import Session, col
+from sqlmodel import Session, SQLModel, col
 
 from app.core.model import Snippet as CoreSnippet
 from app.store import messages
+from app.store.engine import rows
 from app.store.tables import Message, Snippet
 
 
@@ -33,30 +34,24 @@ class Covers:
 
 
 _READING_ORDER = (col(Snippet.layer).desc(), col(Snippet.position))
+_T = SQLModel.metadata.tables["snippets"].c
 _LIVE = (
-    select(
-        col(Snippet.key),
-        col(Snippet.layer),
-        col(Snippet.tokens),
-        col(Snippet.revision),
-        col(Snippet.position),
-        col(Snippet.text),
-    )
+    select(_T.key, _T.layer, _T.tokens, _T.revision, _T.position, _T.text)
     .where(
-        col(Snippet.chat_key) == bindparam("chat_key"),
-        col(Snippet.strategy) == bindparam("strategy"),
-        col(Snippet.state) == literal("live", literal_execute=True),
+        _T.chat_key == bindparam("chat_key"),
+        _T.strategy == bindparam("strategy"),
+        _T.state == literal("live", literal_execute=True),
     )
-    .order_by(*_READING_ORDER)
+    .order_by(_T.layer.desc(), _T.position)
 )
 
 
 def live(session: Session, chat_key: int, strategy: str) -> list[LiveSnippet]:
     """The live snippets of a strategy in reading order."""
-    rows = session.execute(_LIVE, {"chat_key": chat_key, "strategy": strategy})
+    found = rows(session, _LIVE, {"chat_key": chat_key, "strategy": strategy})
     return [
         LiveSnippet(CoreSnippet(key, layer, tokens, revision), position, text)
-        for key, layer, tokens, revision, position, text in rows
+        for key, layer, tokens, revision, position, text in found
     ]
 
 
