@@ -99,7 +99,8 @@ class _Chain:
 
 
 def _countable(view: Outline) -> list[Turn]:
-    return [turn for turn in view.turns if turn.coverable and not turn.skipped]
+    turns = (turn for run in view.runs if not run.enclosed for turn in run.turns)
+    return [turn for turn in turns if turn.coverable and not turn.skipped]
 
 
 def _over_window(view: Outline, settings: LayeredSettings) -> list[Turn]:
@@ -138,12 +139,14 @@ def _first_chain(run: Run, wanted: set[int]) -> _Chain:
 def _batch_size(view: Outline, chain: _Chain, settings: LayeredSettings, mode: Mode) -> int:
     """How many turns of the oldest chain fold now; 0 for none."""
     full = min(settings.turns_per_batch, len(chain.turns))
+    if view.later and chain.grows and full < settings.turns_per_batch:
+        return 0
     if not chain.turns or settings.window == "compat":
         return full
     over = _over_window(view, settings)
     due = settings.turns_per_batch if mode.drain else settings.flush
     if len(over) + view.later >= due or mode.partial:
-        whole = full == settings.turns_per_batch or not chain.grows or (mode.partial and not view.later)
+        whole = full == settings.turns_per_batch or not chain.grows or mode.partial
         return full if whole else 0
     return min(full, _over_verbatim_tokens(over, settings.verbatim_tokens))
 

@@ -63,8 +63,9 @@ class Turn:
 
     @property
     def coverable(self) -> tuple[Message, ...]:
-        """What a fold of this turn covers: everything not pinned."""
-        return tuple(message for message in self.messages if not message.pinned)
+        """What a fold of this turn covers: everything not pinned; nothing if all of that is blank."""
+        unpinned = tuple(message for message in self.messages if not message.pinned)
+        return unpinned if any(not message.blank for message in unpinned) else ()
 
     @property
     def tokens(self) -> int:
@@ -80,13 +81,15 @@ class Run:
     """Uncovered turns with no covered message between them.
 
     `preceded` and `followed`: whether covered messages lie before and after it. `strays` are messages after its last
-    turn that no reply closes because covered messages follow.
+    turn that no reply closes because covered messages follow. `enclosed`: it lies inside one live snippet's range, so
+    its turns join the leaf before them instead of folding.
     """
 
     turns: tuple[Turn, ...]
     strays: tuple[Message, ...] = ()
     preceded: bool = False
     followed: bool = False
+    enclosed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

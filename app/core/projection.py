@@ -70,15 +70,17 @@ def project(view: Outline, uncovered: Sequence[Message], total: int, costs: Cost
 
     `costs.current` is what the request itself brings; the open turn is added here.
     """
-    orphans = _orphans(uncovered)
+    unfinished = frozenset(message.key for message in view.open)
+    orphans = _orphans(uncovered, unfinished)
     blocks = [_Block(block, orphans) for block in _blocks(view)]
+    dropped = 0
+    if budget is not None:
+        dropped = _dropped(blocks, costs, _cost(_sendable(view.open, orphans)), budget)
+        orphans |= _torn(blocks[:dropped], uncovered, unfinished)
+    history = _sendable((m for i, block in enumerate(blocks) for m in block.sent(dropped=i < dropped)), orphans)
     current = _sendable(view.open, orphans)
-    dropped = 0 if budget is None else _dropped(blocks, costs, _cost(current), budget)
-    history = tuple(m for i, block in enumerate(blocks) for m in block.sent(dropped=i < dropped))
     prompt = _sendable(view.prompt, frozenset())
-    early = [m for block in blocks[:dropped] for m in block.pinned] + [
-        m for block in blocks[dropped:] for m in block.pinned if m.index < block.start
-    ]
+    early = _sendable((m for i, block in enumerate(blocks) for m in block.early(dropped=i < dropped)), orphans)
     tokens = Tokens(
         system=costs.system + _cost(early),
         tools=costs.tools,
@@ -88,32 +90,40 @@ def project(view: Outline, uncovered: Sequence[Message], total: int, costs: Cost
         budget=budget,
     )
     sent = {message.key for part in (prompt, history, current) for message in part}
-    turns = [block for block in blocks if block.turn]
+    kept = [block for block in blocks[dropped:] if block.turn]
+    left_out = _explain(uncovered, total, sent, orphans)
     return Projection(
         prompt=prompt,
         history=history,
         current=current,
-        first_index=_window_start(blocks[dropped:], current),
-        window_turns=sum(1 for block in blocks[dropped:] if block.turn),
-        dropped_turns=len(turns) - sum(1 for block in blocks[dropped:] if block.turn),
+        first_index=_window_start(kept, current),
+        window_turns=len(kept),
+        dropped_turns=sum(1 for block in blocks[:dropped] if block.turn),
         tokens=tokens,
-        left_out=_explain(uncovered, total, sent, orphans),
-        warnings=_warnings(tokens, dropped, orphans),
+        left_out=left_out,
+        warnings=_warnings(tokens, left_out),
     )
 
 
 class _Block:
-    """A turn that a budget can drop, behind what stands alone before it: pinned messages of folded turns, and strays."""
+    """A turn that a budget can drop, behind what stands alone before it: pinned messages of folded turns, strays."""
 
     def __init__(self, parts: "_Parts", orphans: frozenset[int]) -> None:
         self.turn = parts.turn
-        self.messages = _sendable((*parts.alone, *(parts.turn.messages if parts.turn else ())), orphans)
-        self.pinned = [message for message in self.messages if message.pinned]
-        self.start = parts.turn.messages[0].index if parts.turn else parts.alone[0].index
+        own = parts.turn.messages if parts.turn else ()
+        alone, self.asked = _sendable(parts.alone, orphans), _sendable(own[:-1], orphans)
+        self.messages = (*alone, *_sendable(own, orphans))
+        self.pinned = _pinned(self.messages)
+        self.pinned_alone = _pinned(alone)
+        self.start = own[0].index if own else None
 
     def sent(self, *, dropped: bool) -> Sequence[Message]:
         """Pinned messages are always sent."""
         return self.pinned if dropped else self.messages
+
+    def early(self, *, dropped: bool) -> Sequence[Message]:
+        """Pinned messages whose turn is not sent: they stand before the window and count as the system's."""
+        return self.pinned if dropped else self.pinned_alone
 
     @property
     def droppable(self) -> int:
@@ -121,10 +131,9 @@ class _Block:
         return _cost(self.messages) - _cost(self.pinned)
 
     @property
-    def asked(self) -> int:
+    def current(self) -> int:
         """Cost of the turn's messages before its reply: what was current when the reply was made."""
-        turn = self.turn.messages[:-1] if self.turn else ()
-        return _cost(message for message in _sendable(turn, frozenset()) if not message.pinned)
+        return _cost(self.asked) - _cost(_pinned(self.asked))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +157,16 @@ def _blocks(view: Outline) -> Iterable[_Parts]:
 
 
 def _sendable(messages: Iterable[Message], orphans: frozenset[int]) -> tuple[Message, ...]:
-    return tuple(m for m in messages if m.visible and not m.blank and m.key not in orphans)
+    return tuple(m for m in messages if m.visible and not _is_empty(m) and m.key not in orphans)
+
+
+def _is_empty(message: Message) -> bool:
+    """A tool may answer with nothing; its call needs that answer beside it."""
+    return message.blank and message.role is not Role.TOOL
+
+
+def _pinned(messages: Iterable[Message]) -> tuple[Message, ...]:
+    return tuple(message for message in messages if message.pinned)
 
 
 def _cost(messages: Iterable[Message]) -> int:
@@ -157,25 +175,42 @@ def _cost(messages: Iterable[Message]) -> int:
 
 def _dropped(blocks: Sequence[_Block], costs: Costs, open_cost: int, budget: int) -> int:
     fixed = costs.system + costs.memory + costs.tools + sum(_cost(block.pinned) for block in blocks)
-    currents = [*(block.asked for block in blocks), costs.current + open_cost]
+    currents = [*(block.current for block in blocks), costs.current + open_cost]
     return replay([block.droppable for block in blocks], currents, fixed, budget)
 
 
 def _window_start(kept: Sequence[_Block], current: Sequence[Message]) -> int | None:
+    """The first message of the oldest turn sent."""
     if kept:
         return kept[0].start
     return current[0].index if current else None
 
 
-def _orphans(uncovered: Sequence[Message]) -> frozenset[int]:
-    """Tool results without their call, and calls without all their results further back than the open turn."""
-    made = {call for m in uncovered if m.visible for call in m.calls}
-    given = {m.answers for m in uncovered if m.visible and m.answers is not None}
-    lone_results = {m.key for m in uncovered if m.role is Role.TOOL and m.answers not in made}
-    last_call = max((m.index for m in uncovered if m.closes), default=-1)
-    lone_calls = {m.key for m in uncovered if m.calls and m.index < last_call and not set(m.calls) <= given}
-    broken = {call for m in uncovered if m.key in lone_calls for call in m.calls}
-    return frozenset(lone_results | lone_calls | {m.key for m in uncovered if m.answers in broken})
+def _orphans(messages: Iterable[Message], unfinished: frozenset[int]) -> frozenset[int]:
+    """Tool results without their call before them, and calls without all their results, with what results they have.
+
+    A result answers the last call of its id: some servers begin to count anew in every turn. A call in the open turn
+    (`unfinished`) waits for its results.
+    """
+    callers: dict[str | None, int | None] = {}
+    missing: dict[int, set[str | None]] = {}
+    answering: dict[int, int | None] = {}
+    for message in messages:
+        callers.update(dict.fromkeys(message.calls, message.key if message.visible else None))
+        if message.visible and message.calls:
+            missing[message.key] = set(message.calls)
+        elif message.visible and message.role is Role.TOOL:
+            caller = answering[message.key] = callers.get(message.answers)
+            if caller is not None:
+                missing[caller].discard(message.answers)
+    broken = {key for key, calls in missing.items() if calls and key not in unfinished}
+    return frozenset(broken | {key for key, caller in answering.items() if caller is None or caller in broken})
+
+
+def _torn(dropped: Iterable[_Block], uncovered: Iterable[Message], unfinished: frozenset[int]) -> frozenset[int]:
+    """What is orphaned because its other half is dropped: a pair may be pinned in part, or reach over two turns."""
+    gone = {message.key for block in dropped for message in block.messages if not message.pinned}
+    return _orphans((message for message in uncovered if message.key not in gone), unfinished)
 
 
 def _explain(uncovered: Sequence[Message], total: int, sent: set[int], orphans: frozenset[int]) -> tuple[LeftOut, ...]:
@@ -198,7 +233,7 @@ def _reason(message: Message, orphans: frozenset[int]) -> Reason:
         return "hidden"
     if message.omitted:
         return "omitted"
-    if message.blank:
+    if _is_empty(message):
         return "empty"
     return "orphan" if message.key in orphans else "trimmed"
 
@@ -210,13 +245,14 @@ def _joined(reasons: Iterable[tuple[int, int, Reason]]) -> Iterable[LeftOut]:
         yield LeftOut(ranges[0][0], ranges[-1][1], ranges[0][2])
 
 
-def _warnings(tokens: Tokens, dropped: int, orphans: frozenset[int]) -> tuple[str, ...]:
+def _warnings(tokens: Tokens, left_out: Iterable[LeftOut]) -> tuple[str, ...]:
     found = []
-    if orphans:
+    reasons = {part.reason for part in left_out}
+    if "orphan" in reasons:
         found.append("orphaned_tool_messages")
     if tokens.budget is None:
         return tuple(found)
-    if dropped:
+    if "trimmed" in reasons:
         found.append("uncovered_turns_dropped")
     if 2 * tokens.system > tokens.budget:
         found.append("system_over_half")

@@ -1,6 +1,6 @@
 """When a layer is too full, and what moves on (layered.md, Promotion)."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from app.core.model import Snippet
@@ -27,18 +27,21 @@ class Merge:
 Promotion = Seed | Merge
 
 
-def plan_promotion(live: Sequence[Snippet], settings: LayeredSettings, *, shrink: bool = True) -> Promotion | None:
+def plan_promotion(
+    live: Sequence[Snippet], settings: LayeredSettings, *, shrink: bool = True, apart: Collection[int] = ()
+) -> Promotion | None:
     """The next promotion, or None.
 
     `live` is in reading order. With `shrink` False memory_tokens asks for nothing: the last merge it asked for brought
-    nothing.
+    nothing. `apart` are the keys of snippets right before which uncovered turns lie: a merge across these would
+    enclose turns it does not cover.
     """
     layers = _by_layer(live, settings)
     for layer, snippets in enumerate(layers):
-        if len(snippets) > settings.snippets_per_layer and _can_move(layer, settings):
-            return _move(layers, layer, settings, for_tokens=False)
+        if len(snippets) > settings.snippets_per_layer and (move := _move(layers, layer, settings, apart)):
+            return move
     if shrink and settings.memory_tokens and sum(s.tokens for s in live) > settings.memory_tokens:
-        return _shrink(layers, settings)
+        return _shrink(layers, settings, apart)
     return None
 
 
@@ -48,11 +51,12 @@ def count_merges(counts: Sequence[int], folds: int, settings: LayeredSettings) -
     >>> count_merges([30], 2, LayeredSettings())
     1
     """
-    layers = (list(counts) + [0] * settings.max_layers)[: max(settings.max_layers, len(counts))]
-    deepest, merges = settings.max_layers - 1, 0
+    layers, merges = [0] * settings.max_layers, 0
+    for layer, count in enumerate(counts):
+        layers[min(layer, settings.max_layers - 1)] += count
     for _ in range(folds):
         layers[0] += 1
-        for layer in range(deepest + 1):
+        for layer in range(settings.max_layers):
             merges += _settle_count(layers, layer, settings)
     return merges
 
@@ -83,20 +87,39 @@ def _can_move(layer: int, settings: LayeredSettings) -> bool:
     return layer < settings.max_layers - 1 or settings.deepest_layer == "merge"
 
 
-def _move(layers: list[list[Snippet]], layer: int, settings: LayeredSettings, *, for_tokens: bool) -> Promotion:
-    snippets = layers[layer]
-    sources = tuple(snippets[: settings.snippets_per_promotion])
-    if layer == settings.max_layers - 1:
-        return Merge(sources, sources[0].layer, for_tokens)
-    if not layers[layer + 1]:
-        return Seed(snippets[0], layer + 1)
-    return Merge(sources, layer + 1, for_tokens)
-
-
-def _shrink(layers: list[list[Snippet]], settings: LayeredSettings) -> Promotion | None:
-    """From the layer with most tokens; a lone snippet has no neighbour to merge with."""
-    able = [i for i, snippets in enumerate(layers) if len(snippets) > 1 and _can_move(i, settings)]
-    if not able:
+def _move(
+    layers: list[list[Snippet]],
+    layer: int,
+    settings: LayeredSettings,
+    apart: Collection[int],
+    *,
+    for_tokens: bool = False,
+) -> Promotion | None:
+    """What leaves a layer, oldest first. A snippet without a neighbour to merge with moves on as it is."""
+    if not _can_move(layer, settings):
         return None
-    heaviest = max(able, key=lambda i: sum(snippet.tokens for snippet in layers[i]))
-    return _move(layers, heaviest, settings, for_tokens=True)
+    groups = _neighbours(layers[layer], settings.snippets_per_promotion, apart)
+    if layer == settings.max_layers - 1:
+        sources = next((group for group in groups if len(group) > 1), None)
+        return Merge(sources, sources[0].layer, for_tokens) if sources else None
+    if not layers[layer + 1] or len(groups[0]) == 1:
+        return Seed(layers[layer][0], layer + 1)
+    return Merge(groups[0], layer + 1, for_tokens)
+
+
+def _neighbours(snippets: Sequence[Snippet], size: int, apart: Collection[int]) -> list[tuple[Snippet, ...]]:
+    """Groups of up to `size` snippets with nothing uncovered between them."""
+    groups: list[tuple[Snippet, ...]] = []
+    for snippet in snippets:
+        if not groups or len(groups[-1]) == size or snippet.key in apart:
+            groups.append(())
+        groups[-1] += (snippet,)
+    return groups
+
+
+def _shrink(layers: list[list[Snippet]], settings: LayeredSettings, apart: Collection[int]) -> Promotion | None:
+    """From the layer with most tokens; a lone snippet has no neighbour to merge with."""
+    able = [layer for layer, snippets in enumerate(layers) if len(snippets) > 1]
+    able.sort(key=lambda layer: -sum(snippet.tokens for snippet in layers[layer]))
+    moves = (_move(layers, layer, settings, apart, for_tokens=True) for layer in able)
+    return next((move for move in moves if move), None)

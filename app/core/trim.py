@@ -1,4 +1,4 @@
-"""Dropping old turns under a budget, in steps, so that a prompt cache keeps its prefix (rolling-and-buffer.md, Projection)."""
+"""Dropping old turns in steps, so that a prompt cache keeps its prefix (rolling-and-buffer.md, Projection)."""
 
 from collections.abc import Sequence
 
