@@ -103,7 +103,7 @@ def merge_values(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str
 def _merge_strategy(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
     merged = {name: value for name, value in {**base, **change}.items() if value is not None}
     prompts = {"system_prompt", "user_prompt", "merge_prompt"}
-    if "preset" not in change and any(change.get(name) is not None for name in prompts):
+    if "preset" not in change and any(change.get(name) not in (None, base.get(name)) for name in prompts):
         merged["preset"] = "custom"
     return merged
 
