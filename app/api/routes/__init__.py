@@ -1,0 +1,29 @@
+"""All routes, in the order the documentation shows them."""
+
+from app.api.routes import (
+    chats,
+    commands,
+    connections,
+    health,
+    imports,
+    jobs,
+    memory,
+    messages,
+    projection,
+    settings,
+    snippets,
+)
+
+routers = [
+    chats.router,
+    messages.router,
+    projection.router,
+    memory.router,
+    snippets.router,
+    commands.router,
+    imports.router,
+    jobs.router,
+    connections.router,
+    settings.router,
+    health.router,
+]

@@ -1,0 +1,60 @@
+"""Messages: appending and reading them."""
+
+from typing import Annotated
+
+from fastapi import Query
+
+from app.api.dependencies import ChatId, MessageId, PageDep, ServicesDep
+from app.api.paging import Paged
+from app.api.problems import problem_docs
+from app.api.routing import new_router
+from app.api.schemas.messages import Appended, AppendRequest, Message, MessagePage, MessageState
+from app.services.recording import Appended as AppendedView
+from app.services.recording import MessageView
+
+router = new_router("messages")
+
+
+@router.post(
+    "/chats/{chat_id}/messages",
+    response_model=Appended,
+    status_code=201,
+    summary="Append messages",
+    description=(
+        "1 to 1000, in order; the chat is made if it is new. A known id with the same content is a duplicate and"
+        " changes nothing, with other content it is a 409."
+    ),
+    responses=problem_docs(409, 413, 415, 422),
+)
+async def append_messages(chat_id: ChatId, body: AppendRequest, services: ServicesDep) -> AppendedView:
+    drafts = [message.draft() for message in body.messages]
+    return await services.recording.append(chat_id, drafts, body.fold, body.wait_s)
+
+
+@router.get(
+    "/chats/{chat_id}/messages",
+    response_model=MessagePage,
+    summary="List messages",
+    description="By index.",
+    responses=problem_docs(404, 422),
+)
+def list_messages(
+    chat_id: ChatId,
+    services: ServicesDep,
+    page: PageDep,
+    state: Annotated[MessageState, Query(description="Only messages in this state.")] = "all",
+) -> Paged[MessageView]:
+    after = page.after("messages")
+    found = services.recording.page(chat_id, state=state, after=after[0] if after else -1, limit=page.wanted)
+    return page.page("messages", found, lambda message: (message.index,))
+
+
+@router.get(
+    "/chats/{chat_id}/messages/{message_id}",
+    response_model=Message,
+    summary="Read a message",
+    description="As it is stored, whether it is in the prompt or not.",
+    responses=problem_docs(404, 422),
+)
+def read_message(chat_id: ChatId, message_id: MessageId, services: ServicesDep) -> MessageView:
+    return services.recording.get(chat_id, message_id)
