@@ -1,0 +1,114 @@
+"""The command line: what each command takes and says in its help. Their work is in the modules beside this one.
+
+These are imported by name when their command runs: they bring the database and the web server, and `--help` would wait
+for both.
+"""
+
+import sys
+from importlib import import_module
+from importlib.metadata import version
+from io import TextIOWrapper
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="turnfold",
+    help="Conversation memory for chat frontends: recent turns verbatim, older ones folded, nothing ever deleted.",
+    epilog="Begin with `turnfold demo`, then `turnfold serve`. Settings: TURNFOLD_… in the environment or .env.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+ChatId = Annotated[str, typer.Argument(metavar="CHAT", help="The chat's id.")]
+AsJson = Annotated[bool, typer.Option("--json", help="As JSON, in the shape of the REST API.")]
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"turnfold {version('turnfold')}")
+        raise typer.Exit
+
+
+@app.callback()
+def turnfold(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Runs before every command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # Chats hold every script there is; a terminal that lacks one shows a question mark for it.
+            stream.reconfigure(errors="replace")
+
+
+@app.command(epilog="Example: turnfold serve --port 9000")
+def serve(
+    host: Annotated[
+        str | None, typer.Option(help="Address to listen on, else TURNFOLD_HOST.  [default: 127.0.0.1]")
+    ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=65535, help="Port to listen on, 0 for a free one, else TURNFOLD_PORT.  [default: 8787]"
+        ),
+    ] = None,
+) -> None:
+    """Serve the API and the dashboard.
+
+    Ctrl-C or SIGTERM ends it; running requests have a few seconds to end, and interrupted folds go on with the next
+    start. The database is made or migrated first.
+    """
+    import_module("app.cli.serving").serve(host, port)
+
+
+@app.command(epilog="Example: TURNFOLD_DATABASE_URL=sqlite:///chats.db turnfold migrate")
+def migrate() -> None:
+    """Bring the database to the newest schema."""
+    import_module("app.cli.migrating").migrate_database()
+
+
+@app.command("import", epilog="Example: turnfold import chats/Mira.jsonl --chat-id mira --fold")
+def import_chat(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A chat file; - reads standard input.")],
+    chat_id: Annotated[str | None, typer.Option(help="The new chat's id, else the file's own or a new one.")] = None,
+    title: Annotated[str | None, typer.Option(help="The new chat's title.")] = None,
+    format: Annotated[str | None, typer.Option(help="sillytavern or openai; by default the content decides.")] = None,
+    fold: Annotated[
+        bool, typer.Option(help="Fold all that lies outside the window now; Ctrl-C keeps what is done.")
+    ] = False,
+) -> None:
+    """Take in a chat from a file. A server on the same database may keep running."""
+    import_module("app.cli.importing").import_chat(file, chat_id=chat_id, title=title, format=format, fold=fold)
+
+
+@app.command(epilog="Example: turnfold status mira --json")
+def status(chat: ChatId, as_json: AsJson = False) -> None:
+    """Show how a chat's memory stands."""
+    import_module("app.cli.showing").show(chat, "/sc-status", as_json=as_json)
+
+
+@app.command(epilog="Example: turnfold preview mira")
+def preview(chat: ChatId, as_json: AsJson = False) -> None:
+    """Show a chat's memory as the model gets it."""
+    import_module("app.cli.showing").show(chat, "/sc-preview", as_json=as_json)
+
+
+@app.command(epilog="Example: turnfold demo --keep demo.db")
+def demo(
+    turns: Annotated[int | None, typer.Option(min=1, help="Stop after so many turns.")] = None,
+    keep: Annotated[str | None, typer.Option(metavar="PATH", help="Keep the database in this new file.")] = None,
+    model: Annotated[
+        bool, typer.Option("--model", help="Summarize with the model of TURNFOLD_LLM_… instead of the built-in way.")
+    ] = False,
+) -> None:
+    """Watch a long story fold into memory.
+
+    It takes some seconds, needs no model and leaves nothing behind. At the end you see what the model would get next,
+    and that every message is still there.
+    """
+    import_module("app.cli.demo").demo(turns, keep, model=model)

@@ -1,0 +1,5 @@
+"""`python -m app.cli`."""
+
+from app.cli import app
+
+app(prog_name="turnfold")

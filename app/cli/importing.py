@@ -1,0 +1,116 @@
+"""`turnfold import`: straight into the database, whether a server runs on it or not."""
+
+import asyncio
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import BinaryIO
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from app.assembly import Server, assemble
+from app.cli.database import bring_up_to_date
+from app.cli.failing import CannotRun, fail, plain_errors, warn
+from app.services.importing import Imported
+from app.services.working import JobView
+from app.settings import Settings
+
+_LOOK_S = 0.2
+_INTERRUPTED = 130
+"""The exit status of a command that Ctrl-C ended, by convention: 128 + SIGINT."""
+
+
+@plain_errors()
+def import_chat(file: str, *, chat_id: str | None, title: str | None, format: str | None, fold: bool) -> None:
+    """Import a file, tell what came in, and fold it if that is asked for."""
+    with _opened(file) as (stream, size):
+        # What other chats left to do is a server's work.
+        settings = Settings(resume_jobs=False)
+        bring_up_to_date(settings.database_url)
+        server = assemble(settings)
+        with _progress() as progress:
+            source = progress.wrap_file(stream, total=size, description="Reading")
+            imported = server.services.importing.load(source, chat_id=chat_id, title=title, format=format)
+    _tell(imported)
+    if fold:
+        _fold(server, imported.chat_id)
+    else:
+        _tell_what_waits(server, imported.chat_id)
+
+
+@contextmanager
+def _opened(file: str) -> Iterator[tuple[BinaryIO, int]]:
+    """The stream, which can be rewound, and its bytes."""
+    if file != "-":
+        with Path(file).open("rb") as stream:
+            yield stream, Path(file).stat().st_size
+        return
+    with TemporaryFile() as copy:
+        shutil.copyfileobj(sys.stdin.buffer, copy)
+        size = copy.tell()
+        copy.seek(0)
+        yield copy, size
+
+
+def _progress() -> Progress:
+    """A bar on standard error, where somebody looks at it."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
+def _tell(imported: Imported) -> None:
+    count = f"{imported.messages} {'message' if imported.messages == 1 else 'messages'}"
+    typer.echo(f"Imported chat {imported.chat_id}: {count}.")
+    for warning in imported.warnings:
+        warn(warning.detail)
+
+
+def _tell_what_waits(server: Server, chat_id: str) -> None:
+    backlog = server.services.reporting.status(chat_id).backlog
+    if backlog.choice_needed:
+        typer.echo(
+            f"{backlog.turns} turns wait to be folded ({backlog.estimated_calls} calls). With `turnfold serve` running,"
+            " the dashboard asks what to do with them; `import --fold` would have folded them at once."
+        )
+
+
+def _fold(server: Server, chat_id: str) -> None:
+    try:
+        job = asyncio.run(_folded(server, chat_id))
+    except KeyboardInterrupt:
+        done = server.services.reporting.status(chat_id).counts.ghosted
+        fail(f"Stopped. {done} messages are folded and stay so; the rest is verbatim. Nothing is lost.")
+        raise typer.Exit(_INTERRUPTED) from None
+    if job is not None and job.state != "succeeded":
+        raise CannotRun(f"Folding ended after {job.progress.done} batches, which stay: {job.reason or job.state}")
+    typer.echo((asyncio.run(server.services.commands.run(chat_id, "/sc-status"))).text)
+
+
+async def _folded(server: Server, chat_id: str) -> JobView | None:
+    """Fold everything outside the window; the job as it ended, None if there was nothing to do."""
+    await server.start()
+    try:
+        started = server.services.steering.backlog(chat_id, "all")
+        return await _watched(server, started.job) if started.job is not None else None
+    finally:
+        await server.stop()
+
+
+async def _watched(server: Server, job: JobView) -> JobView:
+    """Show the job's progress until it ends; when this is cut, so is the job."""
+    try:
+        with _progress() as progress:
+            task = progress.add_task("Folding", total=job.progress.total)
+            while not await server.runner.wait(job.id, _LOOK_S):
+                seen = server.services.working.get(job.id).progress
+                progress.update(task, completed=seen.done, total=seen.total)
+    except asyncio.CancelledError:
+        await server.services.working.cancel(job.id)
+        raise
+    return server.services.working.get(job.id)

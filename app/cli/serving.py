@@ -1,0 +1,108 @@
+"""`turnfold serve`."""
+
+import signal
+import socket
+from errno import EACCES, EADDRINUSE
+from ipaddress import ip_address
+from typing import Any
+
+import typer
+import uvicorn
+
+from app.cli.database import bring_up_to_date, database_file
+from app.cli.failing import CannotRun, plain_errors, warn
+from app.main import create_app
+from app.settings import Settings
+
+_REQUESTS_END_S = 6
+"""Seconds that requests have to end in; with the jobs' end after it a stop takes ten at most."""
+
+
+@plain_errors()
+def serve(host: str | None, port: int | None) -> None:
+    """Serve until a signal comes."""
+    flags: dict[str, Any] = {"host": host, "port": port}
+    settings = Settings(**{name: value for name, value in flags.items() if value is not None})
+    listener = _listen(settings.host, settings.port)
+    bring_up_to_date(settings.database_url)
+    server = _Server(settings, listener.getsockname()[1])
+    # uvicorn ends gracefully and then raises the signal again; to have ended as asked is success.
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    try:
+        server.run(sockets=[listener])
+    except KeyboardInterrupt:
+        typer.echo("Stopped.")
+
+
+class _Server(uvicorn.Server):
+    """Says where it listens once that is true."""
+
+    def __init__(self, settings: Settings, port: int) -> None:
+        config = uvicorn.Config(
+            create_app(settings),
+            lifespan="on",
+            ws="none",
+            # The line below replaces its own; requests are logged to those who debug.
+            log_level="warning" if settings.log_level == "info" else settings.log_level,
+            timeout_graceful_shutdown=_REQUESTS_END_S,
+        )
+        super().__init__(config)
+        self._settings = settings
+        self._port = port
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            typer.echo(greeting(self._settings, self._port))
+            for line in warnings(self._settings):
+                warn(line)
+
+
+def greeting(settings: Settings, port: int) -> str:
+    """Where the server is, where the chats are, and who summarizes."""
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    file = database_file(settings.database_url).absolute()
+    return f"Turnfold on http://{host}:{port}/ · chats in {file} · {_summarizer(settings)} · Ctrl-C stops it"
+
+
+def warnings(settings: Settings) -> list[str]:
+    """What somebody who opens the server to other machines should know."""
+    if _is_loopback(settings.host):
+        return []
+    found = []
+    if settings.api_key is None:
+        found.append(
+            f"Other machines can reach {settings.host}, and no key is asked for: anyone there can read and change every"
+            " chat. Set TURNFOLD_API_KEY."
+        )
+    if settings.allowed_hosts is None:
+        found.append(f"Only the names {', '.join(settings.hosts)} are answered; set TURNFOLD_ALLOWED_HOSTS for others.")
+    return found
+
+
+def _summarizer(settings: Settings) -> str:
+    if settings.llm_provider == "extractive":
+        return "built-in extractive summarizer (set TURNFOLD_LLM_PROVIDER and TURNFOLD_LLM_BASE_URL for a model)"
+    model = f" {settings.llm_model}" if settings.llm_model else ""
+    return f"summaries by {settings.llm_provider}{model} at {settings.llm_base_url or 'no address yet'}"
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Take the port before anything else is begun. Raises CannotRun."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        reasons = {
+            EADDRINUSE: f"Port {port} is taken: another program, or another Turnfold, listens there",
+            EACCES: f"Port {port} may not be used by this account",
+        }
+        reason = reasons.get(error.errno or 0, f"{host}:{port} cannot be listened on ({error.strerror})")
+        raise CannotRun(f"{reason}. Choose another with --host and --port.") from None
