@@ -20,7 +20,9 @@ Errors know nothing of HTTP; `app.api.problems` turns them into responses, in on
 """
 
 from datetime import datetime
-from typing import ClassVar, TypedDict
+from typing import ClassVar
+
+from typing_extensions import TypedDict  # pydantic reads the standard one only from Python 3.12 on
 
 
 class FieldError(TypedDict):

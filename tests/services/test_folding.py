@@ -18,6 +18,7 @@ from app.store.migrate import migrate
 from tests.support.checks import assert_promises
 from tests.support.parts import assembled
 from tests.support.scripted import ScriptedModels
+from tests.support.waiting import until
 
 
 class Table:
@@ -41,10 +42,10 @@ class Table:
         return self.services.reporting.status("c")
 
     async def settled(self) -> Status:
-        async with asyncio.timeout(20):
-            while (status := self.status()).job is not None:
-                await asyncio.sleep(0.005)
-        return status
+        return await until(self.status, lambda status: status.job is None)
+
+    async def folded(self) -> Status:
+        return await until(self.status, lambda status: status.counts.ghosted > 0)
 
     def layers(self) -> list[int]:
         return [layer.snippets for layer in self.status().layers]
@@ -88,7 +89,8 @@ async def test_prior_context_and_passage(table: Table) -> None:
     second = table.models.requests[1]
     assert second.prior == ("Line 1 of the story.",)
     assert [line.text for line in second.passage] == [draft.content for turn in (4, 5, 6) for draft in _turn(turn)]
-    assert "gate 7" not in second.user and "gate 3" not in second.user
+    assert "gate 7" not in second.user
+    assert "gate 3" not in second.user
 
 
 async def test_promotes_and_keeps_lineage(table: Table) -> None:
@@ -100,7 +102,8 @@ async def test_promotes_and_keeps_lineage(table: Table) -> None:
     deep = table.services.browsing.snippets("c", layer=1, state="live", stale=None, degraded=None, offset=0, limit=10)
     assert [snippet.kind for snippet in deep] == ["seed", "merge"]
     assert len(deep[1].children) == 2
-    assert deep[1].covers is not None and (deep[1].covers.first_index, deep[1].covers.turns) == (6, 6)
+    assert deep[1].covers is not None
+    assert (deep[1].covers.first_index, deep[1].covers.turns) == (6, 6)
     under = table.services.browsing.messages_under("c", deep[1].id, after=-1, limit=100)
     assert [message.index for message in under] == list(range(6, 18))
     assert_promises(table.database, "c")
@@ -157,7 +160,9 @@ async def test_stop_cuts_the_call(table: Table) -> None:
     await table.say(*range(1, 14), fold="background")
     await table.models.arrived(1)
     stopped = await table.services.steering.stop("c")
-    assert stopped.stopped and stopped.job is not None and stopped.job.state == "cancelled"
+    assert stopped.stopped
+    assert stopped.job is not None
+    assert stopped.job.state == "cancelled"
     assert table.models.cut == 1
     table.models.let_go()
     await asyncio.sleep(0.3)
@@ -197,12 +202,10 @@ async def test_a_failed_call_leaves_all_visible_and_says_when_it_goes_on(table: 
     assert appended.reason == "The server is down."
     status = table.status()
     assert status.counts.visible == 26
-    assert status.last_error is not None and status.last_error.retry_at is not None
+    assert status.last_error is not None
+    assert status.last_error.retry_at is not None
     assert status.summarizer_usage.calls == 6
-    async with asyncio.timeout(10):
-        while table.status().counts.ghosted == 0:
-            await asyncio.sleep(0.02)
-    assert table.status().last_error is None
+    assert (await table.folded()).last_error is None
 
 
 async def test_a_refused_key_waits_for_a_person(table: Table) -> None:
@@ -210,7 +213,8 @@ async def test_a_refused_key_waits_for_a_person(table: Table) -> None:
     table.models.script(ModelRejected("Check the API key.", connection="default", status=401, calls=1))
     await table.say(*range(1, 14))
     error = table.status().last_error
-    assert error is not None and (error.status, error.retry_at) == (401, None)
+    assert error is not None
+    assert (error.status, error.retry_at) == (401, None)
     await asyncio.sleep(0.5)
     assert len(table.models.requests) == 1
     await table.say(14)
@@ -231,7 +235,8 @@ async def test_backlog_all(table: Table) -> None:
     """`all` folds until nothing full lies outside the window."""
     await table.say(*range(1, 41))
     started = table.services.steering.backlog("c", "all")
-    assert started.job is not None and started.job.progress.total == 10
+    assert started.job is not None
+    assert started.job.progress.total == 10
     status = await table.settled()
     assert (status.counts.ghosted, status.backlog.turns) == (60, 0)
     assert_promises(table.database, "c")
@@ -301,7 +306,9 @@ async def test_a_second_start_joins_the_running_job(table: Table) -> None:
     table.models.hold()
     first = table.services.steering.backlog("c", "all")
     second = table.services.steering.summarize("c")
-    assert first.job is not None and second.job is not None and first.job.id == second.job.id
+    assert first.job is not None
+    assert second.job is not None
+    assert first.job.id == second.job.id
     table.models.let_go()
     assert (await table.settled()).counts.ghosted == 60
 
@@ -321,9 +328,7 @@ async def test_a_restart_goes_on(tmp_path: Path) -> None:
     await second.start()
     try:
         table = Table(second, fresh, database)
-        async with asyncio.timeout(20):
-            while table.status().counts.ghosted == 0:
-                await asyncio.sleep(0.02)
+        await table.folded()
         assert second.services.working.get(appended.job_id).state == "interrupted"
     finally:
         await second.stop()

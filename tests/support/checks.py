@@ -1,6 +1,7 @@
 """The promises of layered.md, checked on what a database really holds."""
 
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Row, create_engine, text
 
@@ -24,13 +25,17 @@ def assert_promises(database: Path, chat_id: str, verbatim_turns: int = 10) -> N
     _assert_window(messages, verbatim_turns)
 
 
-def _ranges(messages: list[Row], snippets: dict[int, Row]) -> dict[int, tuple[int, int]]:
+def _ranges(
+    messages: list[Row[*tuple[Any, ...]]], snippets: dict[int, Row[*tuple[Any, ...]]]
+) -> dict[int, tuple[int, int]]:
     """First and last index under each live snippet; every covered message leads to exactly one."""
     ranges: dict[int, tuple[int, int]] = {}
     for message in messages:
         if message.layered_leaf is None:
             continue
-        assert not (message.hidden or message.pinned or message.omitted)
+        assert not (message.hidden)
+        assert not (message.pinned)
+        assert not (message.omitted)
         root = snippets[message.layered_leaf]
         while root.parent_key is not None:
             assert root.state == "absorbed"
@@ -41,14 +46,14 @@ def _ranges(messages: list[Row], snippets: dict[int, Row]) -> dict[int, tuple[in
     return ranges
 
 
-def _assert_ordered(snippets: list[Row], ranges: dict[int, tuple[int, int]]) -> None:
+def _assert_ordered(snippets: list[Row[*tuple[Any, ...]]], ranges: dict[int, tuple[int, int]]) -> None:
     live = sorted((s for s in snippets if s.state == "live"), key=lambda s: (-s.layer, s.position))
     assert {snippet.key for snippet in live} == set(ranges), "a live snippet covers nothing"
     ends = [end for snippet in live for end in ranges[snippet.key]]
     assert ends == sorted(ends), "live snippets overlap or are out of order"
 
 
-def _assert_window(messages: list[Row], verbatim_turns: int) -> None:
+def _assert_window(messages: list[Row[*tuple[Any, ...]]], verbatim_turns: int) -> None:
     closers = [m for m in messages if m.closes and not (m.hidden or m.omitted)]
     covered = [m for m in closers[-verbatim_turns:] if m.layered_leaf is not None]
     assert not covered or len(closers) < verbatim_turns, "a fold took one of the newest turns"

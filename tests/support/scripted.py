@@ -19,6 +19,7 @@ class ScriptedModels:
         self.requests: list[SummaryRequest] = []
         self.cut = 0
         self._script: deque[Answer] = deque()
+        self._arrival = asyncio.Event()
         self._gate = asyncio.Event()
         self._gate.set()
 
@@ -38,10 +39,12 @@ class ScriptedModels:
         """Wait until so many calls have been made."""
         async with asyncio.timeout(20):
             while len(self.requests) < calls:
-                await asyncio.sleep(0.005)
+                self._arrival.clear()
+                await self._arrival.wait()
 
     async def summarize(self, request: SummaryRequest) -> Summary:
         self.requests.append(request)
+        self._arrival.set()
         number = len(self.requests)
         try:
             await self._gate.wait()

@@ -1,0 +1,94 @@
+"""A real llama.cpp server behind the openai provider: protocol, usage and cancellation. Its wording proves nothing."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support.checks import assert_promises
+from tests.support.llama import llama
+from tests.support.plays import play_file
+from tests.support.service import Service, running
+
+pytestmark = [pytest.mark.model, pytest.mark.slow, pytest.mark.timeout(600)]
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[str]:
+    with llama() as url:
+        yield url
+
+
+@pytest.fixture
+def service(model: str, tmp_path: Path) -> Iterator[Service]:
+    # A model of 135 million parameters rambles; what is tested is that every answer is taken or refused by the rules.
+    with running(
+        tmp_path, llm_provider="openai", llm_base_url=model, llm_model="smollm2", retry_attempts=3, retry_base_s=0.1
+    ) as service:
+        service.put("/connections/default", _connection(model))
+        yield service
+
+
+def _connection(url: str) -> dict[str, Any]:
+    return {
+        "provider": "openai",
+        "base_url": url,
+        "model": "smollm2",
+        "max_tokens": 200,
+        "temperature": 0.4,
+        "extra_body": {"repeat_penalty": 1.15, "seed": 7},
+    }
+
+
+def test_lists_models_and_answers_a_test(service: Service) -> None:
+    """The server's model is listed, and a test of the connection is answered."""
+    listed = service.get("/connections/default/models")
+    assert listed.status_code == 200
+    assert listed.json()["items"]
+    tried = service.post("/connections/default/test").json()
+    assert tried["ok"], tried["detail"]
+
+
+def test_folds_sixty_messages(service: Service) -> None:
+    """The first sixty messages of a play fold through a real model, and every fold says what it cost."""
+    lines = play_file("play-group-chat.jsonl").read_text().splitlines()[:61]
+    imported = service.http.post("/v1/import?chat_id=play", content="\n".join(lines).encode())
+    assert imported.status_code == 201
+    assert imported.json()["messages"] == 60
+    service.patch("/chats/play", {"settings": {"layered": {"snippet_tokens": 200}}})
+    assert service.post("/chats/play/backlog", {"choice": "all"}).status_code == 202
+    status = service.settled("play", 500)
+    assert status["counts"]["ghosted"] > 0 or status["last_error"]["connection"] == "default"
+    usage = status["summarizer_usage"]
+    assert usage["calls"] > 0
+    assert usage["prompt_tokens"] > 100
+    assert usage["completion_tokens"] > 0
+    for snippet in service.get("/chats/play/snippets").json()["items"]:
+        assert snippet["connection"] == "default"
+        assert snippet["model"] == "smollm2"
+        assert snippet["usage"]["calls"] >= 1
+        assert "\n" not in snippet["text"]
+    assert_promises(service.database, "play")
+
+
+def test_stop_cuts_the_generation(service: Service, model: str) -> None:
+    """Stop ends the model's work at once: its server is idle again long before it could have finished."""
+    long = {**_connection(model), "max_tokens": 4000, "extra_body": {"ignore_eos": True}}
+    service.put("/connections/default", long)
+    service.say("c", *range(1, 14), fold="background")
+    _wait_for(model, busy=True)
+    started = time.monotonic()
+    assert service.post("/chats/c/stop").json()["stopped"]
+    _wait_for(model, busy=False)
+    assert time.monotonic() - started < 10
+    assert service.status("c")["counts"]["ghosted"] == 0
+
+
+def _wait_for(url: str, *, busy: bool) -> None:
+    deadline = time.monotonic() + 60
+    while any(slot["is_processing"] for slot in httpx.get(f"{url}/slots").json()) is not busy:
+        assert time.monotonic() < deadline, f"the model did not become {'busy' if busy else 'idle'}"
+        time.sleep(0.02)
