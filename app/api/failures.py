@@ -5,10 +5,14 @@ and Retry-After says what its status means.
 """
 
 from dataclasses import dataclass
+from traceback import format_tb
+from typing import Any
 
 import structlog
 from fastapi import Response
-from sqlalchemy.exc import OperationalError
+from fastapi.exceptions import ResponseValidationError
+from pydantic import ValidationError
+from sqlalchemy.exc import OperationalError, StatementError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.responses import problem_for, problem_response
@@ -82,7 +86,20 @@ def _answer(error: Exception, scope: Scope) -> Response:
         log.error("store_unavailable", detail=fault.detail)
         headers = {"Retry-After": str(fault.retry_after_s)}
         return problem_response(503, "internal", "The database does not answer", fault.detail, headers=headers)
-    log.error("request_failed", error=type(error).__name__, exc_info=error)
+    log.error("request_failed", error=type(error).__name__, **_logged(error))
     request_id = scope.get("state", {}).get("request_id", "unknown")
     detail = f"Something went wrong here. The server's log tells more under the request id {request_id}."
     return problem_response(500, "internal", "Internal error", detail)
+
+
+def _logged(error: Exception) -> dict[str, Any]:
+    """What the log tells of an error: its traceback, but nothing of a chat's text."""
+    link: BaseException | None = error
+    while link is not None:
+        if isinstance(link, StatementError):
+            link.hide_parameters = True
+        link = link.__cause__ or link.__context__
+    if isinstance(error, ResponseValidationError | ValidationError):  # both quote the value in their message
+        wrong = [(found["type"], ".".join(map(str, found["loc"]))) for found in error.errors()]
+        return {"invalid": wrong, "traceback": "".join(format_tb(error.__traceback__))}
+    return {"exc_info": error}

@@ -4,6 +4,7 @@ from fastapi import FastAPI
 
 from app.api.access import Keys, Paths, SafetyHeaders
 from app.api.bodies import BodyLimits, MediaTypes
+from app.api.heads import Heads
 from app.api.origins import Hosts, Origins
 from app.api.stack import add_layer
 from app.api.tracing import RequestIds
@@ -16,6 +17,7 @@ def install_guards(app: FastAPI, settings: Settings) -> None:
     add_layer(app, SafetyHeaders, local_docs=app.docs_url is None)
     add_layer(app, Hosts, names=settings.hosts)
     add_layer(app, Origins, origins=settings.cors_origins)
+    add_layer(app, Heads)
     add_layer(app, Paths)
     key = settings.api_key.get_secret_value() if settings.api_key else ""
     if key:

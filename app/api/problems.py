@@ -3,8 +3,7 @@
 Also what OpenAPI says about them: `problem_docs(404, 409)` goes into a route's `responses=`.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import structlog
 from fastapi import FastAPI, Request, Response
@@ -12,7 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from sqlalchemy.exc import DataError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
-from starlette.routing import Match
+from starlette.routing import BaseRoute, Match, Mount
 from starlette.types import Scope
 
 from app.api.failures import Failures
@@ -54,13 +53,18 @@ def install_problems(app: FastAPI) -> None:
     document_problems(app)
 
 
-def allowed_methods(app: Any, scope: Scope) -> list[str]:
-    """The methods the path of a request takes, from all routes together: the framework names only the first's."""
-    return [
+def allowed_methods(routes: Sequence[BaseRoute], scope: Scope) -> list[str]:
+    """The methods the path of a request takes, from all routes together: the framework names only the first's.
+
+    A mount takes whatever its own application takes: here that is files, to be read. HEAD goes with GET.
+    """
+    plain = [route for route in routes if not isinstance(route, Mount)]
+    found = {
         method
         for method in _METHODS
-        if any(route.matches({**scope, "method": method})[0] is Match.FULL for route in app.router.routes)
-    ]
+        if any(route.matches({**scope, "method": method})[0] is Match.FULL for route in plain)
+    } or {"GET"}
+    return sorted(found | {"HEAD"} if "GET" in found else found)
 
 
 async def _own_error(_request: Request, error: Exception) -> Response:
@@ -88,7 +92,7 @@ async def _framework_error(request: Request, error: Exception) -> Response:
 
 def _wrong_method(request: Request) -> Response:
     code, title, _ = _FRAMEWORK[405]
-    allow = ", ".join(allowed_methods(request.app, request.scope))
+    allow = ", ".join(allowed_methods(request.app.router.routes, request.scope))
     return problem_response(405, code, title, f"This path takes {allow}.", headers={"Allow": allow})
 
 

@@ -11,6 +11,7 @@ ORDER = (
     "Hosts",
     "Origins",  # outside all that follows, so that a browser may read those errors
     "Failures",
+    "Heads",
     "Paths",
     "Keys",  # before anything of the body is read
     "MediaTypes",

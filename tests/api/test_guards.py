@@ -1,12 +1,13 @@
 """What is let through to the routes, and what the answers carry."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 import pytest
 from fastapi import FastAPI, Request
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, StreamingResponse
 from httpx import ASGITransport, AsyncClient, Response
 from pydantic import SecretStr
 from structlog.testing import capture_logs
@@ -47,6 +48,15 @@ def toy_app(docs_url: str | None = "/docs", **settings: Any) -> FastAPI:
     @app.post("/v1/chats/{chat_id}/import")
     async def take(request: Request) -> int:
         return len(await request.body())
+
+    @app.get("/endless")
+    async def endless() -> StreamingResponse:
+        async def pieces() -> AsyncIterator[str]:
+            while True:
+                yield "more"
+                await asyncio.sleep(0)
+
+        return StreamingResponse(pieces())
 
     @app.get("/boom")
     def boom() -> None:
@@ -259,3 +269,14 @@ async def test_headers_of_safety(connect: Connect) -> None:
     assert "Content-Security-Policy" not in docs.headers
     async with connect(docs_url=None) as client:
         assert (await client.get("/docs")).headers["Content-Security-Policy"] == DOCS_POLICY
+
+
+async def test_head_is_get_without_content(connect: Connect) -> None:
+    """HEAD has the status and headers of GET and no content, also where GET would go on for ever."""
+    async with connect() as client:
+        for path in ("/healthz", "/v1/chats/a", "/nope", "/endless"):
+            head = await client.head(path)
+            assert head.content == b""
+            assert head.status_code == (404 if path == "/nope" else 200)
+        got = await client.get("/healthz")
+        assert (await client.head("/healthz")).headers["Content-Length"] == got.headers["Content-Length"]

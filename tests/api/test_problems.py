@@ -1,11 +1,14 @@
 """Every error is a problem that says what to do and nothing it should not."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pytest
 from fastapi import APIRouter, FastAPI
+from fastapi.responses import StreamingResponse
+from fastapi.staticfiles import StaticFiles
 from httpx import ASGITransport, AsyncClient
 from pydantic import BaseModel, Field, field_validator
 from sqlalchemy.exc import DataError, OperationalError
@@ -59,7 +62,20 @@ def app() -> FastAPI:
     @nested.get("/body")
     async def get(limit: int = 1) -> None: ...
 
+    @app.get("/half")
+    async def half() -> StreamingResponse:
+        def pieces() -> Iterator[str]:
+            yield "half"
+            raise KeyError
+
+        return StreamingResponse(pieces())
+
+    @app.get("/unfit", response_model=Cat)
+    async def unfit() -> dict[str, str]:
+        return {"kind": "secret"}
+
     app.include_router(nested)
+    app.mount("/static", StaticFiles(directory=Path(__file__).parent))
     install_problems(app)
     return app
 
@@ -156,13 +172,33 @@ async def test_nothing_internal_is_shown(client: AsyncClient) -> None:
     assert isinstance(logs[0]["exc_info"], KeyError)
 
 
+async def test_the_log_holds_no_texts(client: AsyncClient) -> None:
+    """Neither a statement's parameters nor a value that does not fit its model stand in the log."""
+    with capture_logs() as logs:
+        await raised(client, OperationalError("SELECT ?", {"text": "secret"}, Exception("syntax error")))
+        await client.get("/unfit")
+    assert "secret" not in str(logs[0]["exc_info"])
+    assert "syntax error" in str(logs[0]["exc_info"])
+    assert logs[1]["error"] == "ResponseValidationError"
+    assert logs[1]["invalid"] == [("literal_error", "response.kind")]
+    assert "secret" not in str(logs[1])
+
+
+async def test_half_an_answer_is_not_completed(client: AsyncClient) -> None:
+    """An error in the middle of an answer cuts the connection: nothing is added that would look like the rest."""
+    with pytest.raises(KeyError):
+        await client.get("/half")
+
+
 async def test_the_framework_s_errors(client: AsyncClient) -> None:
     """A wrong path and a wrong method are problems; Allow names the methods of all routes of the path."""
     missing = await client.get("/nope")
     assert (missing.status_code, missing.json()["code"]) == (404, "not_found")
     wrong = await client.delete("/v1/body")
     assert (wrong.status_code, wrong.json()["code"]) == (405, "method_not_allowed")
-    assert wrong.headers["Allow"] == "GET, POST"
+    assert wrong.headers["Allow"] == "GET, HEAD, POST"
+    file = await client.put("/static/test_problems.py")
+    assert (file.status_code, file.headers["Allow"]) == (405, "GET, HEAD")
     teapot = await raised(client, HTTPException(418, "short and stout", {"X-Pot": "1"}))
     assert (teapot.status_code, teapot.json()["detail"], teapot.headers["X-Pot"]) == (418, "short and stout", "1")
 
