@@ -10,7 +10,6 @@ from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, StreamingResponse
 from httpx import ASGITransport, AsyncClient, Response
 from pydantic import SecretStr
-from structlog.testing import capture_logs
 
 from app.api.access import DOCS_POLICY, PAGE_POLICY, path_fault
 from app.api.bodies import is_json
@@ -19,6 +18,7 @@ from app.api.origins import host_name, plain_origin
 from app.api.problems import install_problems
 from app.api.text import Id
 from app.settings import Settings
+from tests.support.logs import captured_logs
 
 TAVERN = "http://localhost:8000"
 KEY = "k3y"
@@ -100,7 +100,7 @@ async def test_request_ids(connect: Connect) -> None:
 
 async def test_one_line_for_every_request(connect: Connect) -> None:
     """The log tells method, path, status and duration; no query, no key, no body."""
-    with capture_logs() as logs:
+    with captured_logs() as logs:
         async with connect(api_key=SecretStr(KEY)) as client:
             headers = {"X-API-Key": KEY}
             await client.post("/v1/chats?q=secret", json={"secret": 1}, headers=headers)

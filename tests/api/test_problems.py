@@ -13,11 +13,11 @@ from httpx import ASGITransport, AsyncClient
 from pydantic import BaseModel, Field, field_validator
 from sqlalchemy.exc import DataError, OperationalError
 from starlette.exceptions import HTTPException
-from structlog.testing import capture_logs
 
 from app import errors
 from app.api.problems import install_problems, problem_docs, problem_response
 from app.api.validation import MAX_ERRORS
+from tests.support.logs import captured_logs
 
 
 class Cat(BaseModel):
@@ -140,7 +140,7 @@ async def test_when_to_try_again(client: AsyncClient) -> None:
 )
 async def test_a_database_that_does_not_answer(client: AsyncClient, words: str, status: int) -> None:
     """A locked or full database is a 503 with Retry-After; our own mistakes stay a 500."""
-    with capture_logs() as logs:
+    with captured_logs() as logs:
         answer = await raised(client, OperationalError("SELECT secret", {"text": "secret"}, Exception(words)))
     assert answer.status_code == status
     assert answer.json()["code"] == "internal"
@@ -164,7 +164,7 @@ async def test_what_the_store_cannot_hold(client: AsyncClient, error: Exception)
 
 async def test_nothing_internal_is_shown(client: AsyncClient) -> None:
     """An unforeseen error is a 500 without its words, logged with its traceback."""
-    with capture_logs() as logs:
+    with captured_logs() as logs:
         answer = await raised(client, KeyError("secret"))
     assert answer.status_code == 500
     assert answer.json()["code"] == "internal"
@@ -174,7 +174,7 @@ async def test_nothing_internal_is_shown(client: AsyncClient) -> None:
 
 async def test_the_log_holds_no_texts(client: AsyncClient) -> None:
     """Neither a statement's parameters nor a value that does not fit its model stand in the log."""
-    with capture_logs() as logs:
+    with captured_logs() as logs:
         await raised(client, OperationalError("SELECT ?", {"text": "secret"}, Exception("syntax error")))
         await client.get("/unfit")
     assert "secret" not in str(logs[0]["exc_info"])
