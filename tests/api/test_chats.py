@@ -30,7 +30,7 @@ def test_a_chat_has_the_fields_of_the_contract(service: Service, chat: str) -> N
         ["messages", "turns", "visible", "ghosted", "hidden", "omitted", "pinned", "skipped"], 0
     )
     assert found["created_at"].endswith("Z")
-    assert datetime.fromisoformat(found["created_at"])
+    assert datetime.fromisoformat(found["created_at"]) <= datetime.fromisoformat(found["updated_at"])
 
 
 def test_post_makes_an_id(service: Service) -> None:

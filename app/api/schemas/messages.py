@@ -122,6 +122,19 @@ class NewMessage(Said):
 class AppendRequest(StrictModel):
     """Messages to append, in order. One bad message refuses them all."""
 
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "messages": [
+                        {"id": "u1", "role": "user", "content": "Is the gate still shut?"},
+                        {"id": "a1", "role": "assistant", "content": "It is."},
+                    ]
+                }
+            ]
+        }
+    )
+
     messages: list[NewMessage] = Field(min_length=1, max_length=1000)
     fold: Fold = Field(
         default="background",

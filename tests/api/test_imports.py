@@ -1,0 +1,100 @@
+"""Imports over HTTP."""
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support.service import Service
+
+LINES = [
+    {"user_name": "Mira", "character_name": "Tom", "create_date": "2026-03-01@12h00m00s"},
+    {"name": "Mira", "is_user": True, "mes": "Is the gate shut?", "send_date": "March 1, 2026 12:00pm"},
+    {"name": "Tom", "is_user": False, "mes": "It is. 門", "send_date": "March 1, 2026 12:01pm"},
+]
+SILLYTAVERN = "\n".join(json.dumps(line, ensure_ascii=False) for line in LINES).encode()
+OPENAI = json.dumps([{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Yes?"}]).encode()
+
+
+def send(service: Service, content: bytes, content_type: str | None = None, **query: Any) -> httpx.Response:
+    """An import with a raw body."""
+    headers = {"Content-Type": content_type} if content_type else {}
+    return service.post("/import", content=content, headers=headers, params=query)
+
+
+@pytest.mark.parametrize("kind", [None, "application/json", "application/x-ndjson", "text/plain; charset=utf-8"])
+def test_a_raw_body_of_any_type(service: Service, chat: str, kind: str | None) -> None:
+    """The body is recognized by its content, whatever its type says."""
+    answer = send(service, SILLYTAVERN, kind, chat_id=chat)
+    assert answer.status_code == 201, answer.text
+    assert answer.json() == {"chat_id": chat, "messages": 2, "snippets": 0, "warnings": []}
+    assert answer.headers["location"] == f"/v1/chats/{chat}"
+    found = service.http.get(answer.headers["location"]).json()
+    assert (found["user_name"], found["character_name"]) == ("Mira", "Tom")
+    texts = [item["content"] for item in service.get(f"/chats/{chat}/messages").json()["items"]]
+    assert texts == ["Is the gate shut?", "It is. 門"]
+
+
+def test_a_form(service: Service, chat: str) -> None:
+    """The field `file` of a form is the same as a body."""
+    answer = service.post("/import", files={"file": ("chat.jsonl", SILLYTAVERN)}, params={"chat_id": chat})
+    assert (answer.status_code, answer.json()["messages"]) == (201, 2)
+
+
+def test_a_large_file_goes_through(service: Service, chat: str) -> None:
+    """More than is held in memory, in either way of sending it."""
+    message = {"role": "user", "content": "A long line of talk. " * 50}
+    content = json.dumps([message] * 2000).encode()
+    assert len(content) > 2 * 1024 * 1024
+    raw = send(service, content, chat_id=chat)
+    form = service.post("/import", files={"file": ("chat.json", content)}, params={"chat_id": f"{chat}-form"})
+    assert (raw.json()["messages"], form.json()["messages"]) == (2000, 2000)
+
+
+def test_a_title_and_an_id_are_made(service: Service) -> None:
+    """A title can be given; without an id the server makes one."""
+    found = send(service, OPENAI, title="The gate", format="openai").json()
+    assert service.get(f"/chats/{found['chat_id']}").json()["title"] == "The gate"
+
+
+def test_a_taken_id_is_a_conflict(service: Service, chat: str) -> None:
+    """An id that is taken is a 409, and the chat there is as it was."""
+    service.say(chat, 1)
+    answer = send(service, OPENAI, chat_id=chat)
+    assert (answer.status_code, answer.json()["code"]) == (409, "conflict")
+    assert service.get(f"/chats/{chat}").json()["counts"]["messages"] == 2
+
+
+@pytest.mark.parametrize("content", [b"", b"   ", b"no chat", b"{}", b"\xff\xfe\x00", b'{"a":', b"PK\x03\x04"])
+def test_what_is_no_chat_is_refused(service: Service, chat: str, content: bytes) -> None:
+    """A file no reader knows is a 422, and no chat is made."""
+    answer = send(service, content, chat_id=chat)
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid_request")
+    assert service.get(f"/chats/{chat}").status_code == 404
+
+
+@pytest.mark.parametrize("query", [{"format": "docx"}, {"chat_id": "a/b"}, {"chat_id": ""}, {"title": "x" * 1001}])
+def test_bad_queries_are_refused(service: Service, query: dict[str, Any]) -> None:
+    """An unknown format, an id that cannot be and a title that is too long are a 422."""
+    assert send(service, OPENAI, **query).status_code == 422
+
+
+def test_bad_forms_are_refused(service: Service) -> None:
+    """A form without a file, with a text in its place, a memory file beside it, or broken, is a 422."""
+    file = ("chat.json", OPENAI)
+    for form in (
+        {"files": {"other": file}},
+        {"data": {"file": "text"}, "files": {"other": file}},
+        {"files": {"file": file, "memory": file}},
+        {"content": b"--x\r\nbroken", "headers": {"Content-Type": "multipart/form-data; boundary=x"}},
+        {"content": b"x", "headers": {"Content-Type": "multipart/form-data"}},
+    ):
+        answer = service.post("/import", **form)
+        assert (answer.status_code, answer.json()["code"]) == (422, "invalid_request")
+
+
+def test_a_memory_file_comes_later(service: Service) -> None:
+    """The form's field `memory` is one of the contract that this version does not serve; it says so."""
+    files = {"file": ("chat.json", OPENAI), "memory": ("memory.json", b"{}")}
+    assert "not available in this version" in service.post("/import", files=files).json()["detail"]
