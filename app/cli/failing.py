@@ -31,6 +31,8 @@ def plain_errors() -> Iterator[None]:
         raise fail(f"The database's schema is not one this version knows ({error}); update Turnfold.") from None
     except DatabaseError as error:
         raise fail(f"The database cannot be used: {error.orig}. Look at TURNFOLD_DATABASE_URL.") from None
+    except BrokenPipeError:
+        raise  # whoever read has seen enough; typer ends quietly
     except OSError as error:
         raise fail(f"{_place(error)}{error.strerror or error}.") from None
 

@@ -13,9 +13,11 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from app.assembly import Server, assemble
+from app.assembly import Server
 from app.cli.database import bring_up_to_date
 from app.cli.failing import CannotRun, fail, plain_errors, warn
+from app.cli.opening import opened
+from app.cli.showing import printable
 from app.services.importing import Imported
 from app.services.working import JobView
 from app.settings import Settings
@@ -28,25 +30,26 @@ _INTERRUPTED = 130
 @plain_errors()
 def import_chat(file: str, *, chat_id: str | None, title: str | None, format: str | None, fold: bool) -> None:
     """Import a file, tell what came in, and fold it if that is asked for."""
-    with _opened(file) as (stream, size):
-        # What other chats left to do is a server's work.
-        settings = Settings(resume_jobs=False)
-        bring_up_to_date(settings.database_url)
-        server = assemble(settings)
-        with _progress() as progress:
+    # What other chats left to do is a server's work.
+    settings = Settings(resume_jobs=False)
+    bring_up_to_date(settings.database_url)
+    with opened(settings) as server:
+        with _stream(file) as (stream, size), _progress() as progress:
             source = progress.wrap_file(stream, total=size, description="Reading")
             imported = server.services.importing.load(source, chat_id=chat_id, title=title, format=format)
-    _tell(imported)
-    if fold:
-        _fold(server, imported.chat_id)
-    else:
-        _tell_what_waits(server, imported.chat_id)
+        _tell(imported)
+        if fold:
+            _fold(server, imported.chat_id)
+        else:
+            _tell_what_waits(server, imported.chat_id)
 
 
 @contextmanager
-def _opened(file: str) -> Iterator[tuple[BinaryIO, int]]:
+def _stream(file: str) -> Iterator[tuple[BinaryIO, int]]:
     """The stream, which can be rewound, and its bytes."""
     if file != "-":
+        if not Path(file).is_file():
+            raise CannotRun(f"There is no file {file}; name a chat file, or - for standard input.")
         with Path(file).open("rb") as stream:
             yield stream, Path(file).stat().st_size
         return
@@ -89,7 +92,7 @@ def _fold(server: Server, chat_id: str) -> None:
         raise typer.Exit(_INTERRUPTED) from None
     if job is not None and job.state != "succeeded":
         raise CannotRun(f"Folding ended after {job.progress.done} batches, which stay: {job.reason or job.state}")
-    typer.echo((asyncio.run(server.services.commands.run(chat_id, "/sc-status"))).text)
+    typer.echo(printable(asyncio.run(server.services.commands.run(chat_id, "/sc-status")).text))
 
 
 async def _folded(server: Server, chat_id: str) -> JobView | None:

@@ -26,12 +26,12 @@ def serve(host: str | None, port: int | None) -> None:
     listener = _listen(settings.host, settings.port)
     bring_up_to_date(settings.database_url)
     server = _Server(settings, listener.getsockname()[1])
-    # uvicorn ends gracefully and then raises the signal again; to have ended as asked is success.
-    signal.signal(signal.SIGTERM, lambda *_: None)
-    try:
-        server.run(sockets=[listener])
-    except KeyboardInterrupt:
-        typer.echo("Stopped.")
+    # uvicorn ends gracefully, then raises the signal again for who was there before it: to have ended as asked is no
+    # failure. A signal that comes before it listens for signals is not lost either.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, server.handle_exit)
+    server.run(sockets=[listener])
+    typer.echo("Stopped.")
 
 
 class _Server(uvicorn.Server):

@@ -5,10 +5,9 @@ import asyncio
 import typer
 from pydantic_core import to_json
 
-from app.assembly import assemble
 from app.cli.database import check_up_to_date
 from app.cli.failing import plain_errors
-from app.services.commands import CommandResult
+from app.cli.opening import opened
 from app.settings import Settings
 
 
@@ -17,17 +16,9 @@ def show(chat_id: str, command: str, *, as_json: bool) -> None:
     """Print what a slash command says of a chat."""
     settings = Settings()
     check_up_to_date(settings.database_url)
-    result = asyncio.run(_answer(settings, chat_id, command))
+    with opened(settings) as server:
+        result = asyncio.run(server.services.commands.run(chat_id, command))
     typer.echo(to_json(result.data, indent=2).decode() if as_json else printable(result.text))
-
-
-async def _answer(settings: Settings, chat_id: str, command: str) -> CommandResult:
-    server = assemble(settings)
-    try:
-        return await server.services.commands.run(chat_id, command)
-    finally:
-        await server.client.aclose()
-        server.db.dispose()
 
 
 def printable(text: str) -> str:

@@ -8,13 +8,14 @@ from tempfile import TemporaryDirectory
 
 from rich.console import Console
 
-from app.assembly import assemble
+from app.assembly import Server
 from app.cli.database import bring_up_to_date
 from app.cli.demo.ending import show_ending
 from app.cli.demo.playing import play
 from app.cli.demo.screen import show_opening, watching
 from app.cli.demo.story import Story, read_story
 from app.cli.failing import CannotRun, fail, plain_errors
+from app.cli.opening import opened
 from app.settings import Settings
 
 _ATTEMPTS = 2
@@ -30,14 +31,14 @@ def demo(turns: int | None, keep: str | None, *, model: bool) -> None:
         bring_up_to_date(settings.database_url)
         console = Console(highlight=False)
         show_opening(console, story, settings)
-        try:
-            asyncio.run(_played(settings, story, console, keep))
-        except KeyboardInterrupt:
-            raise fail("Stopped before the story's end.") from None
+        with opened(settings) as server:
+            try:
+                asyncio.run(_played(server, story, console, keep))
+            except KeyboardInterrupt:
+                raise fail("Stopped before the story's end.") from None
 
 
-async def _played(settings: Settings, story: Story, console: Console, keep: str | None) -> None:
-    server = assemble(settings)
+async def _played(server: Server, story: Story, console: Console, keep: str | None) -> None:
     await server.start()
     try:
         moments = []

@@ -1,0 +1,53 @@
+"""Running commands: in this process, and as programs of their own."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+import structlog
+from typer.testing import CliRunner, Result
+
+from app.cli import app
+from tests.cli.programs import COMMAND, Run, Start, environment, write_chat
+
+
+@pytest.fixture
+def run() -> Iterator[Run]:
+    """Runs a command in this process; `feed` is its standard input."""
+    runner = CliRunner()
+
+    def invoke(*args: str, feed: bytes | None = None) -> Result:
+        return runner.invoke(app, args, input=feed, catch_exceptions=False)
+
+    yield invoke
+    structlog.reset_defaults()  # commands send logs to the standard error of their run, which is closed after it
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Starts a command as a program in the test's folder, with TURNFOLD_ settings by their short names."""
+    with ExitStack() as started:
+
+        def begin(*args: str, **settings: str) -> "subprocess.Popen[str]":
+            process = started.enter_context(
+                subprocess.Popen(
+                    [*COMMAND, *args],
+                    env=environment(**settings),
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                    encoding="utf-8",
+                )
+            )
+            started.callback(process.kill)
+            return process
+
+        yield begin
+
+
+@pytest.fixture
+def chat_file(tmp_path: Path) -> Path:
+    """Sixteen turns as OpenAI messages: over the window of ten are six, no backlog, two folds."""
+    return write_chat(tmp_path / "chat.json", 16)
