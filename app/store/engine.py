@@ -51,8 +51,9 @@ def make_engine(url: str) -> Engine:
     """An engine for the URL of TURNFOLD_DATABASE_URL."""
     parsed = make_url(url)
     if parsed.get_backend_name() != "sqlite":
-        return create_engine(parsed, pool_pre_ping=True)
-    engine = create_engine(parsed, connect_args={"timeout": BUSY_TIMEOUT_MS / 1000})
+        return create_engine(parsed, pool_pre_ping=True, hide_parameters=True)
+    # Parameters are chat text: no error message may repeat them.
+    engine = create_engine(parsed, connect_args={"timeout": BUSY_TIMEOUT_MS / 1000}, hide_parameters=True)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine

@@ -81,7 +81,7 @@ def running(folder: Path, **settings: Any) -> Iterator[Service]:
     database = folder / "turnfold.db"
     app = create_app(server=assembled(database, **settings))
     listener = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(app, log_level="warning", lifespan="on", ws="none")
+    config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="on", ws="none")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
