@@ -1,62 +1,20 @@
 """The promises of layered.md, held by random chats, settings, failures and changes of mind after every step."""
 
 from collections.abc import Sequence
-from itertools import chain, pairwise
-from typing import Any
+from itertools import pairwise
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from app.core.folding import AUTO, DRAIN, FORCE, Fold, Mode
-from app.core.model import Message, Role, Snippet
+from app.core.model import Message, Outline, Role, Snippet
 from app.core.projection import Costs, Projection, project
 from app.core.promotion import Merge, Promotion, Seed
 from app.core.settings import LayeredSettings
 from app.core.turns import outline
-from tests.support.builders import call, reply, result, said, system, turns, user
+from tests.support.builders import histories, layered, lines, reply, turns
 from tests.support.replay import Answer, Chat
-
-tokens = st.integers(0, 60)
-flags = st.sampled_from([{}, {}, {}, {}, {"hidden": True}, {"pinned": True}, {"omitted": True}])
-ids = st.sampled_from("ab")
-
-
-def _blank(role: Role) -> Message:
-    return said(role, 0, blank=True)
-
-
-lines = st.one_of(
-    st.builds(lambda size, what: user(size, **what), tokens, flags),
-    st.builds(lambda size, what: reply(size, **what), tokens, flags),
-    st.builds(lambda size, what: reply(size, **what), tokens, flags),
-    st.builds(lambda size, what: system(size, **what), tokens, flags),
-    st.builds(lambda name, what: call(name, **what), ids, flags),
-    st.builds(lambda name, what: result(name, **what), ids, flags),
-    st.just(_blank(Role.USER)),
-    st.just(_blank(Role.ASSISTANT)),
-)
-histories = st.lists(st.one_of(lines.map(lambda line: [line]), st.integers(1, 4).map(turns)), max_size=20).map(
-    lambda pieces: list(chain.from_iterable(pieces))
-)
-
-
-def _settings(**fixed: Any) -> st.SearchStrategy[LayeredSettings]:
-    """Small numbers, so that short chats meet every limit."""
-    values: dict[str, Any] = {
-        "verbatim_turns": st.integers(1, 5),
-        "turns_per_batch": st.integers(1, 3),
-        "flush_turns": st.none() | st.integers(3, 6),
-        "window": st.sampled_from(["strict", "compat"]),
-        "snippets_per_layer": st.integers(3, 4),
-        "snippets_per_promotion": st.just(2),
-        "max_layers": st.integers(1, 4),
-        "deepest_layer": st.sampled_from(["merge", "keep"]),
-        "passage_tokens": st.sampled_from([50, 100, 12_000]),
-        "memory_tokens": st.sampled_from([0, 30, 100, 16_000]),
-        "verbatim_tokens": st.sampled_from([0, 0, 1, 60]),
-    }
-    return st.builds(LayeredSettings, **(values | fixed))
 
 
 def _halved(source: int) -> int:
@@ -82,6 +40,12 @@ class Histories(RuleBasedStateMachine):
 
     # What happens
 
+    @initialize(count=st.integers(0, 24))
+    def begin(self, count: int) -> None:
+        """Most chats have a memory already."""
+        self.chat.append(turns(count))
+        self._run(AUTO, _always(10))
+
     @rule(messages=st.lists(lines, min_size=1, max_size=6))
     def append(self, messages: list[Message]) -> None:
         self.chat.append(messages)
@@ -90,7 +54,7 @@ class Histories(RuleBasedStateMachine):
     def append_turns(self, count: int) -> None:
         self.chat.append(turns(count))
 
-    @rule(settings=_settings())
+    @rule(settings=layered())
     def change_settings(self, settings: LayeredSettings) -> None:
         self.chat.settings = settings
 
@@ -109,9 +73,15 @@ class Histories(RuleBasedStateMachine):
     def remove_message(self, data: st.DataObject) -> None:
         self.chat.remove(self._place(data))
 
-    @rule(data=st.data(), message=lines)
+    @rule(data=st.data(), message=st.one_of(lines, st.just(reply())))
     def insert_message(self, data: st.DataObject, message: Message) -> None:
         self.chat.insert(data.draw(st.integers(0, len(self.chat.messages))), message)
+
+    @rule()
+    def show_and_unpin_all(self) -> None:
+        for place in range(len(self.chat.messages)):
+            self.chat.hide(place, hidden=False)
+            self.chat.pin(place, pinned=False)
 
     @precondition(lambda self: self.chat.memory.live)
     @rule(data=st.data())
@@ -121,6 +91,12 @@ class Histories(RuleBasedStateMachine):
     @rule()
     def skip(self) -> None:
         self.chat.skip()
+
+    @precondition(lambda self: self.chat.messages)
+    @rule(data=st.data())
+    def skip_one(self, data: st.DataObject) -> None:
+        """Old turns may be skipped, newer ones not, and others come between them."""
+        self.chat.skip({self.chat.messages[self._place(data)].key})
 
     @rule()
     def take_up_skipped(self) -> None:
@@ -167,6 +143,8 @@ class Histories(RuleBasedStateMachine):
         assert not any(turn.skipped for turn in fold.turns)
         assert len(fold.turns) <= settings.turns_per_batch
         assert len(fold.turns) == 1 or sum(turn.tokens for turn in fold.turns) <= settings.passage_tokens
+        inside = self.chat.messages[fold.covers[0].index : fold.last_index]
+        assert not [m for m in inside if m.visible and not m.pinned and not m.blank and m.key not in covers]
         if settings.window == "strict":
             newest = outline(self.chat.messages, len(self.chat.messages)).turns[-settings.verbatim_turns :]
             assert not covers & {message.key for turn in newest for message in turn.messages}
@@ -193,15 +171,13 @@ class Histories(RuleBasedStateMachine):
     @invariant()
     def the_prompt_says_what_it_leaves_out(self) -> None:
         """Promise 7, and that sent and left-out messages are all messages."""
+        view, costs = self.chat.view, Costs(system=20, memory=10, current=5)
         for budget in (None, 40, 150, 600):
-            _assert_fair(self.chat, _projected(self.chat, budget))
+            found = project(view, self.chat.uncovered, len(self.chat.messages), costs, budget)
+            _assert_fair(self.chat, view, found)
 
 
-def _projected(chat: Chat, budget: int | None) -> Projection:
-    return project(chat.view, chat.uncovered, len(chat.messages), Costs(system=20, memory=10, current=5), budget)
-
-
-def _assert_fair(chat: Chat, found: Projection) -> None:
+def _assert_fair(chat: Chat, view: Outline, found: Projection) -> None:
     sent = [message.index for part in (found.prompt, found.history, found.current) for message in part]
     left = [index for part in found.left_out for index in range(part.first_index, part.last_index + 1)]
     assert sorted(sent + left) == list(range(len(chat.messages)))
@@ -213,7 +189,7 @@ def _assert_fair(chat: Chat, found: Projection) -> None:
     assert budget is None or found.tokens.total <= budget or "over_budget" in found.warnings
     if "over_budget" in found.warnings:
         assert found.tokens.history == 0
-    _assert_drops(chat, found)
+    _assert_drops(view, found)
 
 
 def _assert_reason(chat: Chat, message: Message, reason: str) -> None:
@@ -224,17 +200,18 @@ def _assert_reason(chat: Chat, message: Message, reason: str) -> None:
     assert reason != "trimmed" or not message.pinned
 
 
-def _assert_drops(chat: Chat, found: Projection) -> None:
+def _assert_drops(view: Outline, found: Projection) -> None:
     """Whole oldest turns: what is trimmed lies before everything of the window that is sent."""
     trimmed = [part.last_index for part in found.left_out if part.reason == "trimmed"]
     window = [m.index for m in (*found.history, *found.current) if not m.pinned]
     assert not trimmed or not window or max(trimmed) < min(window)
     assert found.tokens.budget is not None or not trimmed
-    counted = [turn for turn in chat.view.turns if turn.coverable]
+    counted = [turn for turn in view.turns if turn.coverable]
     assert found.window_turns + found.dropped_turns == len(counted)
 
 
 TestHistories = Histories.TestCase
+TestHistories.settings = settings(stateful_step_count=30)
 
 
 @given(messages=histories)
@@ -266,8 +243,8 @@ def _grown(
 
 cuts = st.lists(st.integers(0, 200), max_size=12)
 steady = st.one_of(
-    _settings(window=st.just("strict"), flush_turns=st.none(), verbatim_tokens=st.just(0)),
-    _settings(window=st.just("compat"), verbatim_turns=st.integers(2, 5)),
+    layered(window=st.just("strict"), flush_turns=st.none(), verbatim_tokens=st.just(0)),
+    layered(window=st.just("compat"), verbatim_turns=st.integers(2, 5)),
 )
 
 
@@ -279,7 +256,7 @@ def test_the_same_history_gives_the_same_memory_however_it_came(
     assert _grown(messages, settings, cut) == _grown(messages, settings, list(range(len(messages))))
 
 
-@given(messages=histories, settings=_settings(), cut=cuts)
+@given(messages=histories, settings=layered(), cut=cuts)
 def test_the_same_appends_give_the_same_memory(
     messages: list[Message], settings: LayeredSettings, cut: list[int]
 ) -> None:

@@ -4,10 +4,14 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from hypothesis import strategies as st
+
 from app.core.model import Message, Outline, Role, Snippet
+from app.core.settings import LayeredSettings
 from app.core.turns import outline
 
 VECTORS = Path(__file__).parents[1] / "vectors"
@@ -81,3 +85,41 @@ def layers(*counts: int, tokens: int = 10) -> list[Snippet]:
     """Live snippets in reading order, given how many there are in layer 0, 1, …; keys count up from 1."""
     deep_first = [layer for layer in reversed(range(len(counts))) for _ in range(counts[layer])]
     return [Snippet(key, layer, tokens) for key, layer in enumerate(deep_first, 1)]
+
+
+# Strategies
+
+sizes = st.integers(0, 60)
+flags = st.sampled_from([{}, {}, {}, {}, {"hidden": True}, {"pinned": True}, {"omitted": True}])
+ids = st.sampled_from("ab")
+lines = st.one_of(
+    st.builds(lambda size, what: user(size, **what), sizes, flags),
+    st.builds(lambda size, what: reply(size, **what), sizes, flags),
+    st.builds(lambda size, what: reply(size, **what), sizes, flags),
+    st.builds(lambda size, what: system(size, **what), sizes, flags),
+    st.builds(lambda name, what: call(name, **what), ids, flags),
+    st.builds(lambda name, what: result(name, **what), ids, flags),
+    st.just(user(0, blank=True)),
+    st.just(reply(0, blank=True)),
+)
+histories = st.lists(
+    st.one_of(lines.map(lambda line: [line]), st.integers(1, 4).map(turns)), min_size=4, max_size=20
+).map(lambda pieces: list(chain.from_iterable(pieces)))
+
+
+def layered(**fixed: Any) -> st.SearchStrategy[LayeredSettings]:
+    """Small numbers, so that short chats meet every limit."""
+    values: dict[str, Any] = {
+        "verbatim_turns": st.integers(1, 5),
+        "turns_per_batch": st.integers(1, 3),
+        "flush_turns": st.none() | st.integers(3, 6),
+        "window": st.sampled_from(["strict", "compat"]),
+        "snippets_per_layer": st.integers(3, 4),
+        "snippets_per_promotion": st.just(2),
+        "max_layers": st.integers(1, 4),
+        "deepest_layer": st.sampled_from(["merge", "keep"]),
+        "passage_tokens": st.sampled_from([50, 100, 12_000]),
+        "memory_tokens": st.sampled_from([0, 30, 100, 16_000]),
+        "verbatim_tokens": st.sampled_from([0, 0, 1, 60]),
+    }
+    return st.builds(LayeredSettings, **(values | fixed))

@@ -146,10 +146,13 @@ class Chat:
         """A pinned message is under no snippet."""
         self._mark(place, replace(self.messages[place], pinned=pinned), out=pinned)
 
-    def skip(self) -> None:
-        """The turns over the window stay as they are."""
-        keys = {message.key for turn in turns_over_window(self.view, self.settings) for message in turn.messages}
-        self.messages = [replace(m, skipped=True) if m.key in keys else m for m in self.messages]
+    def skip(self, keys: Collection[int] = ()) -> None:
+        """The turns over the window stay as they are, or these messages do."""
+        over = turns_over_window(self.view, self.settings)
+        keys = keys or {message.key for turn in over for message in turn.messages}
+        self.messages = [
+            replace(m, skipped=True) if m.key in keys and m.key not in self.under else m for m in self.messages
+        ]
 
     def take_up_skipped(self) -> None:
         """Nothing is skipped any more."""
