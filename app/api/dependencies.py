@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import Body, Depends, Header, Path, Query, Request
 
 from app.api.paging import MAX_CURSOR_CHARS, PageQuery
-from app.api.text import Id, Name, StrictModel
+from app.api.text import Id, StrictModel
 from app.services.bundle import Services
 
 
@@ -44,4 +44,4 @@ ChatId = Annotated[Id, Path(description="The chat's id.", examples=["mira-and-to
 MessageId = Annotated[Id, Path(description="The message's id, unique within its chat.", examples=["u1"])]
 SnippetId = Annotated[Id, Path(description="The snippet's id.", examples=["5d0c7a52-6f0e-4c6b-9a52-0a4f0b4a7a10"])]
 JobId = Annotated[Id, Path(description="The job's id.", examples=["0f6f2a3e-8f0b-4a50-9d57-0c6d1f6f7a11"])]
-ConnectionName = Annotated[Name, Path(description="The connection's name.", examples=["default"])]
+ConnectionName = Annotated[Id, Path(description="The connection's name.", examples=["default"])]

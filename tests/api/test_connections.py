@@ -121,6 +121,12 @@ def test_what_cannot_work_is_refused(service: Service, fields: dict[str, Any]) -
     assert (answer.status_code, answer.json()["code"]) == (422, "invalid_request")
 
 
+@pytest.mark.parametrize("name", ["x" * 201, "a%00b"])
+def test_names_are_ids(service: Service, name: str) -> None:
+    """A name that is no id is a 422."""
+    assert service.put(f"/connections/{name}", openai()).status_code == 422
+
+
 def test_the_built_in_one_stays(service: Service) -> None:
     """`extractive` can be neither changed nor deleted."""
     for answer in (service.put("/connections/extractive", openai()), service.http.delete("/v1/connections/extractive")):

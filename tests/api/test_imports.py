@@ -1,12 +1,13 @@
 """Imports over HTTP."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.support.service import Service
+from tests.support.service import Service, running
 
 LINES = [
     {"user_name": "Mira", "character_name": "Tom", "create_date": "2026-03-01@12h00m00s"},
@@ -98,3 +99,17 @@ def test_a_memory_file_comes_later(service: Service) -> None:
     """The form's field `memory` is one of the contract that this version does not serve; it says so."""
     files = {"file": ("chat.json", OPENAI), "memory": ("memory.json", b"{}")}
     assert "not available in this version" in service.post("/import", files=files).json()["detail"]
+
+
+def test_too_much_is_refused(tmp_path: Path) -> None:
+    """More than IMPORT_MAX_MB is a 413 in either way of sending it, and no chat is made; the body limit is another."""
+    with running(tmp_path, import_max_mb=0.01, max_body_mb=0.001) as service:
+        content = json.dumps([{"role": "user", "content": "x" * 20_000}]).encode()
+        raw = send(service, content, "application/json", chat_id="raw")
+        form = service.post("/import", files={"file": ("chat.json", content)}, params={"chat_id": "form"})
+        chunks = (content[start : start + 4096] for start in range(0, len(content), 4096))
+        chunked = service.http.post("/v1/import?chat_id=chunked", content=chunks)
+        for answer in (raw, form, chunked):
+            assert (answer.status_code, answer.json()["code"]) == (413, "payload_too_large")
+        assert service.get("/chats").json()["items"] == []
+        assert send(service, json.dumps([{"role": "user", "content": "x" * 2000}]).encode()).status_code == 201

@@ -165,6 +165,11 @@ def test_present_choices_are_taken(service: Service, folded: str) -> None:
     assert named == read(service, folded)
 
 
+def test_other_parameters_are_ignored(service: Service, folded: str) -> None:
+    """A query may hold parameters that mean nothing here."""
+    assert read(service, folded, _="1730000000") == read(service, folded)
+
+
 def test_names_stand_before_the_text(service: Service, chat: str) -> None:
     """With names=prefix every line says who speaks."""
     service.put(f"/chats/{chat}", {"user_name": "Mira", "character_name": "Tom"})

@@ -57,7 +57,7 @@ class Said(StrictModel):
 
     role: Role = Field(description="Who speaks.")
     tool_calls: list[ToolCall] | None = Field(default=None, description="Calls the assistant makes.")
-    tool_call_id: Id | None = Field(default=None, description="Of a `tool` message: the call it answers.")
+    tool_call_id: Name | None = Field(default=None, description="Of a `tool` message: the call it answers.")
     name: Name | None = Field(default=None, description="Who speaks, by name.", examples=["Mira"])
     content: Content | None = Field(
         default=None,
