@@ -1,7 +1,7 @@
 """Running a job: read and plan, ask the model with no transaction open, commit if the plan still holds, repeat."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,7 +12,7 @@ from app.core.folding import AUTO, DRAIN, FORCE, Fold, Mode
 from app.core.model import Usage
 from app.core.promotion import Merge, Promotion, Seed
 from app.core.settings import ChatSettings
-from app.core.summary import Summarizer, Summary, SummaryRequest
+from app.core.summary import Connection, Summarizer, Summary, SummaryRequest
 from app.errors import ModelError, ModelRejected, NotFound
 from app.services.asking import Asking
 from app.services.committing import Basis, commit_fold, commit_merge, commit_seed, note_usage
@@ -47,11 +47,12 @@ class _Run:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A planned step and, unless it is a seed move, what is asked for it."""
+    """A planned step and, unless it is a seed move, what is asked for it, and of whom if the first one fails."""
 
     basis: Basis
     plan: Fold | Promotion
     request: SummaryRequest | None
+    fallback: Connection | None
 
 
 @dataclass(frozen=True)
@@ -72,12 +73,23 @@ class Folding:
         run = _Run()
         try:
             while step := await asyncio.to_thread(self._plan, job_id, owner, run):
-                summary = await self.summarizer.summarize(step.request) if step.request else None
+                summary = await self._summarize(step.request, step.fallback) if step.request else None
                 done = await asyncio.to_thread(self._commit, step, summary)
                 _remember(run, step, summary, done=done)
         except ModelError as error:
             return await asyncio.to_thread(self._fail, job_id, owner, error)
         return None
+
+    async def _summarize(self, request: SummaryRequest, fallback: Connection | None) -> Summary:
+        """The summary, by the fallback connection if the first one fails: then it is degraded."""
+        try:
+            return await self.summarizer.summarize(request)
+        except ModelError as error:
+            if fallback is None:
+                raise
+            failed = Usage(calls=error.calls)
+        summary = await self.summarizer.summarize(replace(request, connection=fallback))
+        return replace(summary, degraded=True, usage=failed + summary.usage)
 
     def _plan(self, job_id: str, owner: str, run: _Run) -> _Step | None:
         """The next step; with none left the job ends, in a transaction that sees every append."""
@@ -103,19 +115,25 @@ class Folding:
         if plan is None and state.later:
             state = read_state(session, chat)
             plan = _choose(state, job, run)
-        return _Step(basis, plan, self._request(session, state, plan)) if plan else None
+        if plan is None:
+            return None
+        second = state.settings.fallback_connection
+        fallback = self._connection(session, second) if second else None
+        return _Step(basis, plan, self._request(session, state, plan), fallback)
 
     def _request(self, session: Session, state: ChatState, plan: Fold | Promotion) -> SummaryRequest | None:
         if isinstance(plan, Seed):
             return None
-        name = _connection_name(state.settings, plan)
-        try:
-            connection = self.connections.resolve(session, name)
-        except NotFound as error:
-            raise ModelRejected(error.detail, connection=name) from error
+        connection = self._connection(session, _connection_name(state.settings, plan))
         if isinstance(plan, Merge):
             return self.asking.merge(state, plan, connection)
         return self.asking.fold(session, state, plan, connection)
+
+    def _connection(self, session: Session, name: str) -> Connection:
+        try:
+            return self.connections.resolve(session, name)
+        except NotFound as error:
+            raise ModelRejected(error.detail, connection=name) from error
 
     def _commit(self, step: _Step, summary: Summary | None) -> bool:
         tokens = step.request.source_tokens if step.request else 0

@@ -1,8 +1,9 @@
 """The database: SQLite with WAL, foreign keys and a busy timeout, or whatever the URL names."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from sqlalchemy import CursorResult, Engine, Executable, create_engine, event
@@ -19,6 +20,8 @@ class Database:
 
     def __init__(self, url: str) -> None:
         self.engine = make_engine(url)
+        # SQLite has one writer. Threads of this process queue here, where they wake at once, not in its busy timeout.
+        self._turn: AbstractContextManager[Any] = Lock() if self.engine.dialect.name == "sqlite" else nullcontext()
 
     @contextmanager
     def read(self) -> Iterator[Session]:
@@ -30,6 +33,7 @@ class Database:
     def write(self) -> Iterator[Session]:
         """A transaction that holds SQLite's write lock from its start, so that what it read is still true."""
         with (
+            self._turn,
             self.engine.connect().execution_options(**{_WRITE: True}) as connection,
             connection.begin(),
             Session(connection, join_transaction_mode="control_fully") as session,

@@ -127,6 +127,17 @@ async def test_a_refused_key_waits_for_a_person(table: Table) -> None:
     assert table.status().counts.ghosted == 6
 
 
+async def test_the_fallback_takes_over(table: Table) -> None:
+    """Where the connection fails its fallback makes the summary, which says so and counts the vain calls."""
+    table.services.keeping.put("c", {"settings": {"fallback_connection": "extractive"}})
+    table.models.script(ModelUnavailable("The server is down.", connection="default", calls=6))
+    await table.say(*range(1, 14))
+    status = table.status()
+    assert (status.counts.ghosted, status.degraded_snippets, status.last_error) == (6, 1, None)
+    assert status.summarizer_usage.calls == 7
+    assert table.models.requests[1].connection.name == "extractive"
+
+
 async def test_never_asks_after_an_outage(table: Table) -> None:
     """What piles up behind a dead model folds by itself when it is back; nobody is asked."""
     down = ModelRejected("No such model.", connection="default", status=404, calls=1)
