@@ -11,6 +11,9 @@ from sqlalchemy.exc import DatabaseError
 
 from app.errors import TurnfoldError
 
+INTERRUPTED = 130
+"""The exit status of a command that Ctrl-C ended, by convention: 128 + SIGINT."""
+
 
 class CannotRun(TurnfoldError):
     """Something around the command is in its way: a file, a port, a setting."""
@@ -31,16 +34,18 @@ def plain_errors() -> Iterator[None]:
         raise fail(f"The database's schema is not one this version knows ({error}); update Turnfold.") from None
     except DatabaseError as error:
         raise fail(f"The database cannot be used: {error.orig}. Look at TURNFOLD_DATABASE_URL.") from None
+    except KeyboardInterrupt:
+        raise fail("Stopped.", INTERRUPTED) from None
     except BrokenPipeError:
         raise  # whoever read has seen enough; typer ends quietly
     except OSError as error:
         raise fail(f"{_place(error)}{error.strerror or error}.") from None
 
 
-def fail(detail: str) -> typer.Exit:
+def fail(detail: str, status: int = 1) -> typer.Exit:
     """Say it; raise what this returns."""
     typer.echo(f"turnfold: {' '.join(detail.split())}", err=True)
-    return typer.Exit(1)
+    return typer.Exit(status)
 
 
 def warn(detail: str) -> None:

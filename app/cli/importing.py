@@ -15,7 +15,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from app.assembly import Server
 from app.cli.database import bring_up_to_date
-from app.cli.failing import CannotRun, fail, plain_errors, warn
+from app.cli.failing import INTERRUPTED, CannotRun, fail, plain_errors, warn
 from app.cli.opening import opened
 from app.cli.showing import printable
 from app.services.importing import Imported
@@ -23,8 +23,6 @@ from app.services.working import JobView
 from app.settings import Settings
 
 _LOOK_S = 0.2
-_INTERRUPTED = 130
-"""The exit status of a command that Ctrl-C ended, by convention: 128 + SIGINT."""
 
 
 @plain_errors()
@@ -88,8 +86,8 @@ def _fold(server: Server, chat_id: str) -> None:
         job = asyncio.run(_folded(server, chat_id))
     except KeyboardInterrupt:
         done = server.services.reporting.status(chat_id).counts.ghosted
-        fail(f"Stopped. {done} messages are folded and stay so; the rest is verbatim. Nothing is lost.")
-        raise typer.Exit(_INTERRUPTED) from None
+        told = f"Stopped. {done} messages are folded and stay so; the rest is verbatim. Nothing is lost."
+        raise fail(told, INTERRUPTED) from None
     if job is not None and job.state != "succeeded":
         raise CannotRun(f"Folding ended after {job.progress.done} batches, which stay: {job.reason or job.state}")
     typer.echo(printable(asyncio.run(server.services.commands.run(chat_id, "/sc-status")).text))

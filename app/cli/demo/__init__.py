@@ -14,7 +14,7 @@ from app.cli.demo.ending import show_ending
 from app.cli.demo.playing import play
 from app.cli.demo.screen import show_opening, watching
 from app.cli.demo.story import Story, read_story
-from app.cli.failing import CannotRun, fail, plain_errors
+from app.cli.failing import CannotRun, plain_errors
 from app.cli.opening import opened
 from app.settings import Settings
 
@@ -32,10 +32,7 @@ def demo(turns: int | None, keep: str | None, *, model: bool) -> None:
         console = Console(highlight=False)
         show_opening(console, story, settings)
         with opened(settings) as server:
-            try:
-                asyncio.run(_played(server, story, console, keep))
-            except KeyboardInterrupt:
-                raise fail("Stopped before the story's end.") from None
+            asyncio.run(_played(server, story, console, keep))
 
 
 async def _played(server: Server, story: Story, console: Console, keep: str | None) -> None:

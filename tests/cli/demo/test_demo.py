@@ -1,6 +1,7 @@
 """`turnfold demo`, watched as a person would."""
 
 import re
+import signal
 import subprocess
 from pathlib import Path
 
@@ -10,9 +11,9 @@ from app.cli.demo.charts import bar, clip, curve
 from app.cli.demo.ending import check_nothing_lost
 from app.cli.demo.story import read_story
 from app.cli.failing import CannotRun
-from tests.cli.programs import COMMAND, Run, environment
+from tests.cli.programs import COMMAND, Run, Start, environment
 from tests.support.fake_model import FakeModel
-from tests.support.fake_replies import status
+from tests.support.fake_replies import hang, status
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +123,18 @@ def test_a_model_that_refuses(run: Run, monkeypatch: pytest.MonkeyPatch) -> None
     assert shown.exit_code == 1
     assert "401" in shown.stderr
     assert shown.stderr.count("\n") == 1
+
+
+def test_ctrl_c_ends_it(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C ends the demo at once, with one line and the status of an interrupted command."""
+    with FakeModel() as model:
+        _use(monkeypatch, model)
+        model.do(hang())
+        process = start("demo", "--model")
+        model.wait_for_calls(1, 60)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (130, "turnfold: Stopped.\n")
 
 
 def test_a_model_that_is_not_set(run: Run) -> None:
