@@ -1,5 +1,6 @@
 """Slash commands: text for a person, and the same as data. A new command needs no new frontend."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -52,24 +53,24 @@ class Commands:
         }
 
     async def _status(self, chat_id: str, _words: str) -> CommandResult:
-        status = self.reporting.status(chat_id)
+        status = await asyncio.to_thread(self.reporting.status, chat_id)
         return CommandResult("\n".join(_status_lines(status)), asdict(status))
 
     async def _preview(self, chat_id: str, _words: str) -> CommandResult:
-        preview = self.reporting.preview(chat_id)
+        preview = await asyncio.to_thread(self.reporting.preview, chat_id)
         return CommandResult(preview.text or "(No summaries yet)", asdict(preview))
 
     async def _summarize(self, chat_id: str, _words: str) -> CommandResult:
-        return _started(self.steering.summarize(chat_id))
+        return _started(await asyncio.to_thread(self.steering.summarize, chat_id))
 
     async def _backlog(self, chat_id: str, words: str) -> CommandResult:
         if words == "skip":
-            turns = self.steering.skip(chat_id)
+            turns = await asyncio.to_thread(self.steering.skip, chat_id)
             return CommandResult(f"{turns} turns stay as they are; nothing is hidden.", {"skipped_turns": turns})
         if words not in ("all", "one"):
             raise InvalidRequest("Say /sc-backlog all, /sc-backlog one or /sc-backlog skip.")
         choice: Literal["all", "one"] = "all" if words == "all" else "one"
-        return _started(self.steering.backlog(chat_id, choice))
+        return _started(await asyncio.to_thread(self.steering.backlog, chat_id, choice))
 
     async def _stop(self, chat_id: str, _words: str) -> CommandResult:
         stopped = await self.steering.stop(chat_id)
@@ -81,7 +82,8 @@ class Commands:
         return CommandResult("Folding is paused; the memory is still sent.", {"paused": paused})
 
     async def _resume(self, chat_id: str, _words: str) -> CommandResult:
-        return CommandResult("Folding goes on by itself.", {"paused": self.steering.resume(chat_id)})
+        paused = await asyncio.to_thread(self.steering.resume, chat_id)
+        return CommandResult("Folding goes on by itself.", {"paused": paused})
 
     async def _clear(self, chat_id: str, _words: str) -> CommandResult:
         cleared = await self.steering.clear(chat_id)

@@ -1,5 +1,6 @@
 """Connections: the environment's default, the extractive summarizer that is always there, and stored ones."""
 
+import asyncio
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,11 +94,11 @@ class Connections:
 
     async def models(self, name: str) -> list[str]:
         """The models its server offers. Raises ModelError when it cannot be asked."""
-        return await self.servers.models(self._read(name))
+        return await self.servers.models(await asyncio.to_thread(self._read, name))
 
     async def test(self, name: str) -> Trial:
         """Ask its model for a few words."""
-        return await self.servers.test(self._read(name))
+        return await self.servers.test(await asyncio.to_thread(self._read, name))
 
     def _read(self, name: str) -> Connection:
         with self.db.read() as session:

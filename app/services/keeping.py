@@ -1,5 +1,6 @@
 """Chats: making, reading, changing and deleting them; and the settings they follow."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -68,10 +69,9 @@ class Keeping:
         with self.db.write() as session:
             chat = chats.find(session, chat_id)
             created = chat is None
+            _check_etag(chat, if_match)
             if chat is None:
                 chat = chats.add(session, chat_id, {})
-            else:
-                _check_etag(chat, if_match)
             _change(session, chat, fields)
             session.flush()
             return show_chat(session, chat), created
@@ -102,14 +102,17 @@ class Keeping:
 
     async def delete(self, chat_id: str, if_match: str | None = None) -> None:
         """Delete a chat and everything of it for good; what runs on it is cut."""
+        job_id = await asyncio.to_thread(self._remove, chat_id, if_match)
+        if job_id is not None:
+            await self.runner.cancel(job_id)
+
+    def _remove(self, chat_id: str, if_match: str | None) -> str | None:
         with self.db.write() as session:
             chat = require_chat(session, chat_id)
             _check_etag(chat, if_match)
             job = jobs.active(session, chat.key)
-            job_id = job.id if job else None
             chats.remove(session, chat.key)
-        if job_id is not None:
-            await self.runner.cancel(job_id)
+            return job.id if job else None
 
     def settings(self) -> SettingsView:
         """The server-wide settings."""
@@ -193,9 +196,13 @@ def _check(server: Mapping[str, Any], own: Mapping[str, Any]) -> None:
         raise InvalidRequest(f"{detail}.", errors)
 
 
-def _check_etag(chat: Chat, if_match: str | None) -> None:
-    if if_match is not None and if_match not in ("*", f'"{chat.revision}"'):
-        raise PreconditionFailed("The chat has changed since it was read; GET it again, then repeat the change.")
+def _check_etag(chat: Chat | None, if_match: str | None) -> None:
+    """RFC 9110, If-Match: a list of strong tags, or `*` for whatever exists."""
+    if if_match is None:
+        return
+    wanted = {tag.strip() for tag in if_match.split(",")}
+    if chat is None or not wanted & {"*", f'"{chat.revision}"'}:
+        raise PreconditionFailed("The chat is not as it was read; GET it again, then repeat the change.")
 
 
 def _show_settings(values: dict[str, Any]) -> SettingsView:

@@ -180,7 +180,7 @@ class Projecting:
     ) -> ProjectionView:
         system = _system(query.system_prompt, texts.plain(plan.prompt), block.text)
         past = [*system, *texts.shown(plan.history)]
-        current = [*texts.shown(plan.current), *(dict(message) for message in query.current)]
+        current = [*texts.shown(plan.current), *texts.requested(query.current)]
         return ProjectionView(
             messages=[*past, *current],
             memory=MemoryView(block.text, state.chat.memory_version, block.tokens, block.snippets, covered),
@@ -207,6 +207,11 @@ class _Texts:
     def shown(self, sent: Sequence[Message]) -> list[dict[str, Any]]:
         """Them as chat-completions messages."""
         return [self._shown(self.texts[message.key]) for message in sent if message.key in self.texts]
+
+    def requested(self, messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Messages of the request, named as stored ones are."""
+        optional = ("name", "content", "tool_calls", "tool_call_id")
+        return [self._shown(Content(m["role"], *(m.get(field) for field in optional))) for m in messages]
 
     def _shown(self, said: Content) -> dict[str, Any]:
         content = said.content

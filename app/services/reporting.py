@@ -3,7 +3,6 @@
 from collections import Counter as Tally
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from sqlmodel import Session
 
@@ -14,9 +13,8 @@ from app.services.blocks import Blocks
 from app.services.connections import Connections
 from app.services.ports import ModelServers
 from app.services.reading import ChatState, Place, read_history, read_state, require_chat, through
-from app.services.working import JobView, show_job
+from app.services.working import ErrorView, JobView, show_error, show_job
 from app.store import counting, jobs, snippets
-from app.store.clock import from_ms
 from app.store.engine import Database
 
 
@@ -54,18 +52,6 @@ class BacklogView:
     estimated_calls: int
     estimated_input_tokens: int
     choice_needed: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorView:
-    """The last failure of a summary, until one succeeds. `retry_at`: when it is tried again by itself."""
-
-    code: str
-    detail: str
-    connection: str
-    status: int | None
-    at: datetime
-    retry_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +131,7 @@ class Reporting:
                 backlog=_backlog(state),
                 summarizer_usage=jobs.read_usage(chat.usage),
                 job=show_job(active, chat.id) if active else None,
-                last_error=_error(chat.last_error),
+                last_error=show_error(chat.last_error),
                 stale_snippets=stale,
                 degraded_snippets=degraded,
                 connection=self._connection(session, state),
@@ -208,12 +194,3 @@ def _backlog(state: ChatState) -> BacklogView:
     context = min(memory + backlog.batches * layered.snippet_tokens // 2, layered.memory_tokens or 16_000)
     calls = backlog.batches + merges
     return BacklogView(backlog.turns, backlog.batches, calls, passage + calls * context, state.choice_needed)
-
-
-def _error(stored: dict[str, Any] | None) -> ErrorView | None:
-    if stored is None:
-        return None
-    retry_at = from_ms(stored["retry_at"]) if stored["retry_at"] else None
-    return ErrorView(
-        stored["code"], stored["detail"], stored["connection"], stored["status"], from_ms(stored["at"]), retry_at
-    )

@@ -1,5 +1,6 @@
 """What a person decides about a chat's memory: fold now, take up or skip a backlog, stop, pause, clear."""
 
+import asyncio
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -85,20 +86,15 @@ class Steering:
 
     async def stop(self, chat_id: str) -> Stopped:
         """Cut what runs on the chat; nothing runs until the next append, sync or explicit call."""
-        with self.db.write() as session:
-            chat = require_chat(session, chat_id)
-            chat.held = True
-            job_id = _cancel(session, chat.key, "Stopped on request.")
+        job_id = await asyncio.to_thread(self._hold, chat_id)
         if job_id is None:
             return Stopped(stopped=False, job=None)
         await self.runner.cancel(job_id)
-        with self.db.read() as session:
-            job = jobs.by_id(session, job_id)
-            return Stopped(stopped=True, job=show_job(job, chat_id) if job else None)
+        return Stopped(stopped=True, job=await asyncio.to_thread(self._shown, job_id, chat_id))
 
     async def pause(self, chat_id: str) -> bool:
         """Stop automatic folding; what is remembered is still sent."""
-        job_id = self._set_paused(chat_id, paused=True)
+        job_id = await asyncio.to_thread(self._set_paused, chat_id, paused=True)
         if job_id is not None:
             await self.runner.cancel(job_id)
         return True
@@ -118,10 +114,21 @@ class Steering:
 
     async def clear(self, chat_id: str) -> Cleared:
         """Cut what runs, forget every summary and un-ghost every message."""
-        cleared, job_id = self._forget(chat_id)
+        cleared, job_id = await asyncio.to_thread(self._forget, chat_id)
         if job_id is not None:
             await self.runner.cancel(job_id)
         return cleared
+
+    def _hold(self, chat_id: str) -> str | None:
+        with self.db.write() as session:
+            chat = require_chat(session, chat_id)
+            chat.held = True
+            return _cancel(session, chat.key, "Stopped on request.")
+
+    def _shown(self, job_id: str, chat_id: str) -> JobView | None:
+        with self.db.read() as session:
+            job = jobs.by_id(session, job_id)
+            return show_job(job, chat_id) if job else None
 
     def _set_paused(self, chat_id: str, *, paused: bool) -> str | None:
         with self.db.write() as session:

@@ -1,5 +1,6 @@
 """Jobs as they are shown, and cancelling one."""
 
+import asyncio
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -26,6 +27,18 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
+class ErrorView:
+    """Why a summary could not be had. `retry_at`: when it is tried again by itself."""
+
+    code: str
+    detail: str
+    connection: str
+    status: int | None
+    at: datetime
+    retry_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class JobView:
     """A job as it is shown."""
 
@@ -36,7 +49,7 @@ class JobView:
     progress: Progress
     usage: Usage
     reason: str | None
-    error: dict[str, Any] | None
+    error: ErrorView | None
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
@@ -70,12 +83,15 @@ class Working:
 
     async def cancel(self, job_id: str) -> JobView:
         """Cut a job; one that has ended stays as it is. Raises NotFound."""
+        await asyncio.to_thread(self._end, job_id)
+        await self.runner.cancel(job_id)
+        return await asyncio.to_thread(self.get, job_id)
+
+    def _end(self, job_id: str) -> None:
         with self.db.write() as session:
             job = jobs.by_id(session, job_id)
             if job is not None and job.state in jobs.ACTIVE:
                 jobs.finish(job, "cancelled", "Cancelled on request.")
-        await self.runner.cancel(job_id)
-        return self.get(job_id)
 
 
 def show_job(job: Job, chat_id: str) -> JobView:
@@ -88,7 +104,7 @@ def show_job(job: Job, chat_id: str) -> JobView:
         progress=_progress(job),
         usage=jobs.read_usage(job.usage),
         reason=job.reason,
-        error=job.error,
+        error=show_error(job.error),
         created_at=from_ms(job.created_at),
         started_at=from_ms(job.started_at) if job.started_at else None,
         finished_at=from_ms(job.finished_at) if job.finished_at else None,
@@ -102,3 +118,13 @@ def _progress(job: Job) -> Progress:
         spent = now_ms() - job.started_at
         eta = round(spent / 1000 / job.done * max(0, job.total - job.done), 1)
     return Progress(job.done, job.total, job.failed, percent, eta)
+
+
+def show_error(stored: dict[str, Any] | None) -> ErrorView | None:
+    """A stored failure as it is shown."""
+    if stored is None:
+        return None
+    retry_at = from_ms(stored["retry_at"]) if stored["retry_at"] else None
+    return ErrorView(
+        stored["code"], stored["detail"], stored["connection"], stored["status"], from_ms(stored["at"]), retry_at
+    )

@@ -72,12 +72,14 @@ def test_post_adds_what_is_not_stored(service: Service, folded: str) -> None:
     body = {"current": current, "tools": [{"type": "function", "function": {"name": "look"}}]}
     found = service.post(f"/chats/{folded}/projection", body).json()
     assert found["messages"][-3:] == [
-        {"role": "user", "content": "Look!", "name": "Mira"},
+        {"role": "user", "content": "Look!"},
         {"role": "assistant", "content": None, "tool_calls": [call]},
         {"role": "tool", "content": "A gate.", "tool_call_id": "c1"},
     ]
     assert found["tokens"]["tools"] > 0
     assert found["tokens"]["current"] > 0
+    named = service.post(f"/chats/{folded}/projection", {**body, "names": "field"}).json()
+    assert named["messages"][-3] == {"role": "user", "content": "Look!", "name": "Mira"}
     assert found["messages"][:-3] == read(service, folded)["messages"]
 
 

@@ -41,7 +41,6 @@ class Job(Shown):
     progress: Progress
     usage: Usage
     reason: str | None = Field(description="Why it ended as it did, where that needs saying.")
-    # The store keeps a failure's times in milliseconds, which pydantic reads as such.
     error: Failure | None
     created_at: datetime
     started_at: datetime | None

@@ -123,5 +123,5 @@ def next_steps(keep: str | None) -> list[tuple[str, str]]:
     return [
         kept if keep else again,
         ("turnfold import CHAT.jsonl --fold", "a chat of your own, from SillyTavern or OpenAI messages"),
-        ("turnfold serve", "the API, the dashboard and the chat proxy, on http://127.0.0.1:8787/"),
+        ("turnfold serve", "the service, with all its calls explained, on http://127.0.0.1:8787/"),
     ]
