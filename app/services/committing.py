@@ -8,8 +8,9 @@ from sqlmodel import Session
 from app.core.folding import Fold
 from app.core.model import Usage
 from app.core.promotion import Merge, Seed
+from app.core.settings import resolve
 from app.core.summary import Summary
-from app.store import chats, jobs, messages, snippets
+from app.store import chats, counting, jobs, messages, snippets
 from app.store.clock import now_ms
 from app.store.tables import Chat, Job, Snippet
 
@@ -42,7 +43,7 @@ def commit_fold(session: Session, basis: Basis, fold: Fold, summary: Summary, so
         return False
     chat, job = ours
     note_usage(chat, job, summary.usage)
-    if not messages.unchanged(session, fold.covers, leaf):
+    if not messages.unchanged(session, fold.covers, leaf) or _enters_window(session, chat, fold):
         return False
     layer, position = _place(session, basis, fold)
     snippet = _new_snippet(basis, summary, layer, position, "fold", source_tokens)
@@ -91,6 +92,15 @@ def note_usage(chat: Chat, job: Job, usage: Usage) -> None:
     """Count what a summary cost, used or not."""
     job.usage = jobs.add_usage(job.usage, usage)
     chat.usage = jobs.add_usage(chat.usage, usage)
+
+
+def _enters_window(session: Session, chat: Chat, fold: Fold) -> bool:
+    """Whether by now, through a setting or a deletion, the fold would take one of the newest turns."""
+    layered = resolve(chats.server_settings(session), chat.settings)[0].layered
+    wanted = layered.verbatim_turns
+    if layered.window == "compat" or fold.late:
+        return False
+    return counting.count_turns_after(session, chat.key, chat.strategy, fold.last_index, wanted) < wanted
 
 
 def _place(session: Session, basis: Basis, fold: Fold) -> tuple[int, int]:

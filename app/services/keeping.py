@@ -15,6 +15,7 @@ from app.errors import FieldError, InvalidRequest, PreconditionFailed
 from app.services.ports import Runner
 from app.services.reading import read_state, require_chat
 from app.services.reporting import CountsView, count_messages
+from app.services.retiring import retire
 from app.store import chats, jobs
 from app.store.clock import from_ms
 from app.store.engine import Database
@@ -168,6 +169,8 @@ def _change(session: Session, chat: Chat, fields: Mapping[str, Any]) -> None:
     if fields.get("settings") is not None:
         chat.settings = merge_values(chat.settings, fields["settings"])
         _check(chats.server_settings(session), chat.settings)
+        session.flush()
+        retire(session, read_state(session, chat))
     if fields.get("strategy") is not None:
         _switch(chat, fields["strategy"])
     if before != (chat.title, chat.user_name, chat.character_name, chat.strategy, chat.settings):

@@ -6,6 +6,7 @@ from sqlmodel import Session
 
 from app.services.folding import stronger
 from app.services.reading import ChatState, read_state
+from app.services.retiring import retire
 from app.store import chats, jobs
 from app.store.engine import Database
 from app.store.tables import Job
@@ -27,6 +28,7 @@ def queue_if_due(session: Session, state: ChatState) -> tuple[Job | None, str | 
     A chat whose folding falls due before it holds a backlog never asks about one: what piles up later piles up behind
     an outage or a pause (layered.md, Backlog).
     """
+    state = retire(session, state)
     due = state.fold() is not None
     if due and not state.has_backlog and state.chat.backlog_answer is None:
         state.chat.backlog_answer = "began"

@@ -35,6 +35,15 @@ def count_uncovered_after(session: Session, chat_key: int, strategy: str, index:
     return int(count), int(closed)
 
 
+def count_turns_after(session: Session, chat_key: int, strategy: str, index: int, most: int) -> int:
+    """Uncovered closed turns after a place, counted up to `most`."""
+    mine = (of_chat(), uncovered_by(leaf_of(strategy)), col(Message.position) > bindparam("index"))
+    shown = (col(Message.closes).is_(True), col(Message.hidden).is_(False), col(Message.omitted).is_(False))
+    found = select(literal(1)).select_from(Message).where(*mine, *shown).limit(bindparam("most")).subquery()
+    values = {"chat_key": chat_key, "index": index, "most": most}
+    return int(session.execute(select(func.count()).select_from(found), values).scalar_one())
+
+
 def counts(session: Session, chat_key: int, strategy: str) -> Counts:
     """How many messages are in which state."""
     leaf = leaf_of(strategy)

@@ -128,6 +128,12 @@ def cover(session: Session, keys: Sequence[int], leaf: Leaf, snippet_key: int) -
         session.execute(update(Message).where(col(Message.key).in_(some)).values({leaf: snippet_key, "skipped": False}))
 
 
+def uncover(session: Session, chat_key: int, leaf: Leaf, snippet_key: int) -> None:
+    """Make what one snippet covers visible."""
+    mine = (col(Message.chat_key) == chat_key, leaf == snippet_key)
+    session.execute(update(Message).where(*mine).values({leaf: None}))
+
+
 def uncover_all(session: Session, chat_key: int) -> None:
     """No message of the chat is covered any more, by no strategy."""
     leaves: dict[str, None] = dict.fromkeys(("layered_leaf", "rolling_leaf", "buffer_leaf"))

@@ -108,6 +108,19 @@ def absorb(session: Session, sources: Sequence[CoreSnippet], parent_key: int) ->
     )
 
 
+def dissolve(session: Session, merged: Snippet) -> list[int]:
+    """Put the snippets that a merged one absorbed back in its place; their keys, oldest first, none for a leaf."""
+    query = select(Snippet).where(col(Snippet.parent_key) == merged.key).order_by(col(Snippet.position))
+    parts = list(session.execute(query).scalars())
+    if parts:
+        merged.state = "deleted"
+        session.flush()
+    for part in parts:
+        part.state, part.parent_key = "live", None
+    session.flush()
+    return [part.key for part in parts]
+
+
 def remove_all(session: Session, chat_key: int) -> int:
     """Forget every snippet of a chat, of all strategies; returns how many were live."""
     mine = col(Snippet.chat_key) == chat_key

@@ -138,6 +138,44 @@ async def test_the_fallback_takes_over(table: Table) -> None:
     assert table.models.requests[1].connection.name == "extractive"
 
 
+async def test_a_wider_window_takes_memory_back(table: Table) -> None:
+    """Where a setting leaves fewer than half of the window visible, the newest snippets give way; no model is asked."""
+    table.settings(snippets_per_layer=3, snippets_per_promotion=2, max_layers=3)
+    for turn in range(1, 26):
+        await table.say(turn)
+    calls, version = len(table.models.requests), table.status().memory_version
+    table.settings(verbatim_turns=20)
+    assert (table.status().counts.visible, table.layers()) == (2 * 10, [2, 2])
+    table.settings(verbatim_turns=22)
+    status = table.status()
+    assert (status.counts.visible, table.layers()) == (2 * 22, [0, 1])
+    assert (len(table.models.requests), status.memory_version) == (calls, version + 1)
+    assert_promises(table.database, "c", 22)
+
+
+async def test_merged_snippets_give_way_to_their_parts(table: Table) -> None:
+    """Of a merged snippet at the window's border those parts stay that lie outside it, in the layer they came from."""
+    small = {"snippets_per_layer": 3, "snippets_per_promotion": 2, "max_layers": 3}
+    table.settings(**small, turns_per_batch=1, verbatim_turns=5)
+    for turn in range(1, 15):
+        await table.say(turn)
+    assert table.layers() == [2, 3, 1]
+    table.settings(verbatim_turns=12)
+    assert (table.layers(), table.status().counts.visible) == ([1, 0, 1], 2 * 12)
+    assert_promises(table.database, "c", 12)
+
+
+async def test_a_fold_never_enters_a_window_widened_meanwhile(table: Table) -> None:
+    """An answer is dropped if a setting has meanwhile put its turns among the newest."""
+    table.models.hold()
+    await table.say(*range(1, 14), fold="background")
+    await table.models.arrived(1)
+    table.settings(verbatim_turns=13)
+    table.models.let_go()
+    status = await table.settled()
+    assert (status.counts.ghosted, status.memory_version) == (0, 0)
+
+
 async def test_never_asks_after_an_outage(table: Table) -> None:
     """What piles up behind a dead model folds by itself when it is back; nobody is asked."""
     down = ModelRejected("No such model.", connection="default", status=404, calls=1)
