@@ -121,11 +121,16 @@ def test_named_settings_routes_and_commands_exist(page: Path, service: Service) 
     settings = {f"TURNFOLD_{name.upper()}" for name in Settings.model_fields}
     assert set(re.findall(r"\bTURNFOLD_[A-Z_]*[A-Z]\b", text)) <= settings
     assert {" ".join(route) for route in ROUTE.findall(text)} <= _routes(service)
-    known = set(getattr(get_command(program), "commands", {}))
+    spans = [span.split() for span in code(text) if re.match(r"turnfold [a-z]", span)]
     scripts = [words for block in blocks(page) if block.kind == "sh" for words in commands(block.text)]
-    called = [words[1] for words in scripts if words[0].endswith("turnfold")]
-    called += [span.split()[1] for span in code(text) if re.match(r"turnfold [a-z]", span)]
-    assert set(called) <= known
+    assert [words for words in (*spans, *scripts) if words[0].endswith("turnfold") and not _is_command(words)] == []
+
+
+def _is_command(words: list[str]) -> bool:
+    """Whether the program has this command, with these options."""
+    command = getattr(get_command(program), "commands", {}).get(words[1])
+    known = {option for parameter in getattr(command, "params", ()) for option in parameter.opts}
+    return command is not None and {word for word in words if word.startswith("--")} <= known
 
 
 def _routes(service: Service) -> set[str]:
@@ -155,6 +160,13 @@ def test_every_error_is_explained() -> None:
     """Every kind of error stands in the table of the API page, with its status."""
     listed = {(int(row[0]), code(row[1])[0]) for row in table(API, "status", "`code`")}
     assert {(kind.status, error.code) for error, kind in KINDS.items() if error.code != "internal"} <= listed
+
+
+def test_every_event_of_the_log_is_explained() -> None:
+    """What is logged stands in the table of the operations page; `request` is told of above it."""
+    sources = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "app").rglob("*.py"))
+    logged = set(re.findall(r"\blog\.(?:info|warning|error|exception)\(\s*\"(\w+)\"", sources))
+    assert {name for row in table(OPERATIONS, "event") for name in code(row[0])} == logged - {"request"}
 
 
 def test_chat_wide_settings_are_explained() -> None:
