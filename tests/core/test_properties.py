@@ -129,10 +129,17 @@ class Histories(RuleBasedStateMachine):
         if isinstance(plan, Seed):
             assert plan.layer > plan.snippet.layer
         elif isinstance(plan, Merge):
-            assert len(plan.sources) >= 2
-            assert set(plan.sources) <= set(self.chat.memory.live)
+            self._merge_is_fair(plan)
         else:
             self._fold_is_fair(plan)
+
+    def _merge_is_fair(self, merge: Merge) -> None:
+        assert len(merge.sources) >= 2
+        assert set(merge.sources) <= set(self.chat.memory.live)
+        ranges = self.chat.ranges()
+        gaps = [range(ranges[one.key][1], ranges[two.key][0]) for one, two in pairwise(merge.sources)]
+        last = [turn.messages[-1].index for turn in self.chat.view.turns if turn.coverable]
+        assert not any(index in gap for gap in gaps for index in last)
 
     def _fold_is_fair(self, fold: Fold) -> None:
         settings = self.chat.settings
