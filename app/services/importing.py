@@ -12,9 +12,8 @@ from app.errors import Conflict
 from app.formats.parsed import ParsedChat, ParsedMessage, Warning
 from app.formats.recognize import open_chat
 from app.services.ports import Counter, Runner
-from app.services.reading import read_state
 from app.services.recording import Draft, insert
-from app.services.starting import queue_if_due
+from app.services.starting import queue_after_append
 from app.store import chats
 from app.store.engine import Database
 from app.store.tables import Chat
@@ -56,7 +55,7 @@ class Importing:
             chat = chats.add(session, free_id, _fields(parsed, title))
             total = self._store(session, chat, parsed.messages, extra)
             session.flush()
-            job, _ = queue_if_due(session, read_state(session, chat))
+            job, _ = queue_after_append(session, chat)
             job_id = job.id if job else None
         if job_id is not None:
             self.runner.poke(job_id)

@@ -17,8 +17,8 @@ from app.store import chats, counting, messages, snippets
 from app.store.snippets import LiveSnippet
 from app.store.tables import Chat
 
-_HEAD = 200
-"""How many messages are read at first to plan a fold: a few batches."""
+_HEAD, _PER_TURN = 64, 16
+"""How many messages are read at first to plan a fold: a usual window whole, or a batch of turns full of tool calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,15 +140,18 @@ def read_head(session: Session, chat: Chat) -> ChatState:
     """What the next fold of a chat needs: of a long backlog only the oldest turns are read."""
     total, server = chats.surroundings(session, chat.key)
     settings, warnings = resolve(server, chat.settings)
-    head = messages.uncovered(session, chat.key, chat.strategy, _HEAD)
-    last = head[-1].index if head else 0
-    count, later = counting.count_uncovered_after(session, chat.key, chat.strategy, last)
     layered = settings.layered
-    enough = layered.verbatim_turns + layered.flush + layered.turns_per_batch
-    if later < enough or last + 1 + count < total:  # the window is near, or covered turns follow
-        return read_state(session, chat)
+    most = max(_HEAD, _PER_TURN * layered.turns_per_batch)
     live = snippets.live(session, chat.key, chat.strategy)
-    return ChatState(chat, settings, warnings, live, head, last + 1, later)
+    head = messages.uncovered(session, chat.key, chat.strategy, most)
+    if len(head) == most:
+        last = head[-1].index
+        count, later = counting.count_uncovered_after(session, chat.key, chat.strategy, last)
+        enough = layered.verbatim_turns + layered.flush + layered.turns_per_batch
+        if later >= enough and last + 1 + count == total:  # the window is far, and nothing covered follows
+            return ChatState(chat, settings, warnings, live, head, last + 1, later)
+        head = messages.uncovered(session, chat.key, chat.strategy)
+    return ChatState(chat, settings, warnings, live, head, total)
 
 
 def through(session: Session, state: ChatState) -> Place | None:

@@ -13,8 +13,8 @@ from sqlmodel import Session
 from app.core.model import Role, Strategy, Usage
 from app.errors import Conflict, InvalidRequest, NotFound
 from app.services.ports import Counter, Runner
-from app.services.reading import read_state, require_chat
-from app.services.starting import queue_if_due
+from app.services.reading import require_chat
+from app.services.starting import queue_after_append
 from app.store import chats, jobs, messages, paging
 from app.store.clock import from_ms, now_ms, to_ms
 from app.store.engine import Database
@@ -144,7 +144,7 @@ class Recording:
             return None, "strategy_none"
         if fold == "none":
             return None, "not_asked"
-        return queue_if_due(session, read_state(session, chat))
+        return queue_after_append(session, chat)
 
     def _items(self, session: Session, chat: Chat, known: Sequence[str | None], start: int) -> list[MessageView]:
         where = paging.either(paging.from_index(start), paging.with_ids([i for i in known if i]))

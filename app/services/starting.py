@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from sqlmodel import Session
 
 from app.services.folding import stronger
-from app.services.reading import ChatState, read_state
+from app.services.reading import ChatState, read_head, read_state
 from app.services.retiring import retire
 from app.store import chats, jobs
 from app.store.engine import Database
-from app.store.tables import Job
+from app.store.tables import Chat, Job
 
 
 def queue(session: Session, state: ChatState, kind: str, batches: int) -> Job:
@@ -38,6 +38,14 @@ def queue_if_due(session: Session, state: ChatState) -> tuple[Job | None, str | 
     if not due:
         return None, "below_threshold"
     return queue(session, state, "fold", max(1, state.backlog.batches)), None
+
+
+def queue_after_append(session: Session, chat: Chat) -> tuple[Job | None, str | None]:
+    """The same where only new messages came: that a backlog waits for an answer, its oldest turns say."""
+    state = read_head(session, chat)
+    if state.choice_needed:
+        return None, "choice_needed"
+    return queue_if_due(session, read_state(session, chat) if state.later else state)
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Select, and_, bindparam, case, exists, func, literal, select, true
+from sqlalchemy import ColumnElement, Select, and_, bindparam, case, exists, func, literal, select, true
 from sqlmodel import Session, SQLModel, col
 
+from app.core.model import Strategy
 from app.store.engine import rows
 from app.store.messages import leaf_of, of_chat, uncovered_by
 from app.store.tables import Message
@@ -25,23 +26,37 @@ class Counts:
     closed_ghosted: int = 0
 
 
-def count_uncovered_after(session: Session, chat_key: int, strategy: str, index: int) -> tuple[int, int]:
-    """Uncovered messages after a place, and how many of them end a turn that can fold."""
-    mine = (of_chat(), uncovered_by(leaf_of(strategy)), col(Message.position) > bindparam("index"))
+def _after(strategy: str) -> tuple[ColumnElement[bool], ...]:
+    return of_chat(), uncovered_by(leaf_of(strategy)), col(Message.position) > bindparam("index")
+
+
+def _uncovered_after(strategy: str) -> Select[Any]:
     plain = and_(*(col(flag).is_(False) for flag in (Message.hidden, Message.omitted, Message.skipped, Message.pinned)))
     closing = case((and_(col(Message.closes).is_(True), plain), 1), else_=0)
-    query = select(func.count(), func.coalesce(func.sum(closing), 0)).select_from(Message).where(*mine)
-    count, closed = session.execute(query, {"chat_key": chat_key, "index": index}).one()
+    return select(func.count(), func.coalesce(func.sum(closing), 0)).select_from(Message).where(*_after(strategy))
+
+
+def _turns_after(strategy: str) -> Select[Any]:
+    shown = (col(Message.closes).is_(True), col(Message.hidden).is_(False), col(Message.omitted).is_(False))
+    turns = select(literal(1)).select_from(Message).where(*_after(strategy), *shown).limit(bindparam("most"))
+    return select(func.count()).select_from(turns.subquery())
+
+
+_UNCOVERED_AFTER = {strategy: _uncovered_after(strategy) for strategy in Strategy}
+_TURNS_AFTER = {strategy: _turns_after(strategy) for strategy in Strategy}
+
+
+def count_uncovered_after(session: Session, chat_key: int, strategy: str, index: int) -> tuple[int, int]:
+    """Uncovered messages after a place, and how many of them end a turn that can fold."""
+    found = rows(session, _UNCOVERED_AFTER[Strategy(strategy)], {"chat_key": chat_key, "index": index})
+    count, closed = found.one()
     return int(count), int(closed)
 
 
 def count_turns_after(session: Session, chat_key: int, strategy: str, index: int, most: int) -> int:
     """Uncovered closed turns after a place, counted up to `most`."""
-    mine = (of_chat(), uncovered_by(leaf_of(strategy)), col(Message.position) > bindparam("index"))
-    shown = (col(Message.closes).is_(True), col(Message.hidden).is_(False), col(Message.omitted).is_(False))
-    found = select(literal(1)).select_from(Message).where(*mine, *shown).limit(bindparam("most")).subquery()
     values = {"chat_key": chat_key, "index": index, "most": most}
-    return int(session.execute(select(func.count()).select_from(found), values).scalar_one())
+    return int(rows(session, _TURNS_AFTER[Strategy(strategy)], values).scalar_one())
 
 
 def counts(session: Session, chat_key: int, strategy: str) -> Counts:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from sqlalchemy import ColumnElement, Row, bindparam, insert, or_, select, true, update
+from sqlalchemy import BindParameter, ColumnElement, Row, bindparam, insert, or_, select, true, update
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlmodel import Session, SQLModel, col
 
@@ -108,24 +108,32 @@ def contents(session: Session, keys: Sequence[int]) -> dict[int, Content]:
     return found
 
 
+_KEYS: BindParameter[Any] = bindparam("keys", expanding=True)
+_LEAVES = ("layered_leaf", "rolling_leaf", "buffer_leaf")
+_PLAIN = (_T.hidden.is_(False), _T.pinned.is_(False), _T.omitted.is_(False))
+_UNCHANGED = {
+    leaf: select(_T.key, _T.revision).where(_T.key.in_(_KEYS), _T[leaf].is_(None), *_PLAIN) for leaf in _LEAVES
+}
+_COVER = {
+    leaf: update(SQLModel.metadata.tables["messages"])
+    .where(_T.key.in_(_KEYS))
+    .values({leaf: bindparam("snippet_key"), "skipped": False})
+    for leaf in _LEAVES
+}
+
+
 def unchanged(session: Session, messages: Sequence[CoreMessage], leaf: Leaf) -> bool:
     """Whether all of them are still there as they were read: same text, uncovered, neither hidden nor pinned."""
     wanted = {message.key: message.revision for message in messages}
-    query = select(col(Message.key), col(Message.revision)).where(
-        col(Message.key).in_(bindparam("keys", expanding=True)),
-        leaf.is_(None),
-        col(Message.hidden).is_(False),
-        col(Message.pinned).is_(False),
-        col(Message.omitted).is_(False),
-    )
-    found = {row.key: row.revision for some in _chunks(list(wanted)) for row in session.execute(query, {"keys": some})}
+    query = _UNCHANGED[leaf.key]
+    found = {row.key: row.revision for some in _chunks(list(wanted)) for row in rows(session, query, {"keys": some})}
     return found == wanted
 
 
 def cover(session: Session, keys: Sequence[int], leaf: Leaf, snippet_key: int) -> None:
     """Ghost these messages under a snippet."""
     for some in _chunks(keys):
-        session.execute(update(Message).where(col(Message.key).in_(some)).values({leaf: snippet_key, "skipped": False}))
+        rows(session, _COVER[leaf.key], {"keys": some, "snippet_key": snippet_key})
 
 
 def uncover(session: Session, chat_key: int, leaf: Leaf, snippet_key: int) -> None:
@@ -136,7 +144,7 @@ def uncover(session: Session, chat_key: int, leaf: Leaf, snippet_key: int) -> No
 
 def uncover_all(session: Session, chat_key: int) -> None:
     """No message of the chat is covered any more, by no strategy."""
-    leaves: dict[str, None] = dict.fromkeys(("layered_leaf", "rolling_leaf", "buffer_leaf"))
+    leaves: dict[str, None] = dict.fromkeys(_LEAVES)
     covered = or_(*(getattr(Message, name).is_not(None) for name in leaves))
     session.execute(update(Message).where(col(Message.chat_key) == chat_key, covered).values(**leaves))
 
@@ -153,10 +161,14 @@ def take_up_skipped(session: Session, chat_key: int) -> None:
     session.execute(update(Message).where(*skipped).values(skipped=False))
 
 
+_INSERT = insert(SQLModel.metadata.tables["messages"])
+
+
 def insert_many(session: Session, rows: Sequence[dict[str, Any]]) -> None:
     """Add messages; each row has the columns of the table, those with defaults may be left out of all rows alike."""
     if rows:
-        session.execute(insert(Message), rows)
+        # Not through the ORM, which would look at every value of every row.
+        session.connection().execute(_INSERT, rows)
 
 
 _BY_IDS = select(Message).where(of_chat(), col(Message.id).in_(bindparam("ids", expanding=True)))

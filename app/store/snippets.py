@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, bindparam, case, delete, func, literal, select, update
+from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, case, delete, func, literal, select, update
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, SQLModel, col
 
@@ -62,10 +62,18 @@ def add(session: Session, snippet: Snippet) -> Snippet:
     return snippet
 
 
+_LAST = select(func.max(_T.position)).where(
+    _T.chat_key == bindparam("chat_key"),
+    _T.strategy == bindparam("strategy"),
+    _T.layer == bindparam("layer"),
+    _T.state == literal("live", literal_execute=True),
+)
+
+
 def next_position(session: Session, chat_key: int, strategy: str, layer: int) -> int:
     """The place after the last live snippet of a layer."""
-    last = session.execute(select(func.max(Snippet.position)).where(*_live_in(chat_key, strategy, layer))).scalar()
-    return 0 if last is None else last + 1
+    last = rows(session, _LAST, {"chat_key": chat_key, "strategy": strategy, "layer": layer}).scalar()
+    return 0 if last is None else int(last) + 1
 
 
 def make_room(session: Session, chat_key: int, strategy: str, layer: int, position: int) -> None:
@@ -90,22 +98,25 @@ def root_after(session: Session, chat_key: int, strategy: str, index: int) -> Sn
     return snippet
 
 
+_KEYS: BindParameter[Any] = bindparam("keys", expanding=True)
+_UNCHANGED = select(_T.key, _T.layer, _T.revision).where(_T.key.in_(_KEYS), _T.state == "live")
+_ABSORB = (
+    update(SQLModel.metadata.tables["snippets"])
+    .where(_T.key.in_(_KEYS))
+    .values(state="absorbed", parent_key=bindparam("parent"))
+)
+
+
 def unchanged(session: Session, sources: Sequence[CoreSnippet]) -> bool:
     """Whether all of them are live, in their layer, with the text that was read."""
-    query = select(col(Snippet.key), col(Snippet.layer), col(Snippet.revision)).where(
-        col(Snippet.key).in_([source.key for source in sources]), col(Snippet.state) == "live"
-    )
-    found = {row.key: (row.layer, row.revision) for row in session.execute(query)}
-    return found == {source.key: (source.layer, source.revision) for source in sources}
+    found = rows(session, _UNCHANGED, {"keys": [source.key for source in sources]})
+    wanted = {source.key: (source.layer, source.revision) for source in sources}
+    return {row.key: (row.layer, row.revision) for row in found} == wanted
 
 
 def absorb(session: Session, sources: Sequence[CoreSnippet], parent_key: int) -> None:
     """The merged snippet stands for its sources from now on."""
-    session.execute(
-        update(Snippet)
-        .where(col(Snippet.key).in_([source.key for source in sources]))
-        .values(state="absorbed", parent_key=parent_key)
-    )
+    rows(session, _ABSORB, {"keys": [source.key for source in sources], "parent": parent_key})
 
 
 def dissolve(session: Session, merged: Snippet) -> list[int]:
