@@ -58,7 +58,7 @@ def serve(
         ),
     ] = None,
 ) -> None:
-    """Serve the API and the dashboard.
+    """Serve the API.
 
     Ctrl-C or SIGTERM ends it; running requests have a few seconds to end, and interrupted folds go on with the next
     start. The database is made or migrated first.

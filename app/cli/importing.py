@@ -77,7 +77,7 @@ def _tell_what_waits(server: Server, chat_id: str) -> None:
     if backlog.choice_needed:
         typer.echo(
             f"{backlog.turns} turns wait to be folded ({backlog.estimated_calls} calls). With `turnfold serve` running,"
-            " the dashboard asks what to do with them; `import --fold` would have folded them at once."
+            " the server waits for a choice (POST …/backlog); `import --fold` would have folded them at once."
         )
 
 

@@ -160,9 +160,10 @@ class Runner:
             await self.cancel(job_id)
 
     def _renew_and_recover(self, first: bool) -> list[str]:
-        if self._tasks:
+        running = list(self._tasks)
+        if running:
             with self._db.write() as session:
-                jobs.renew(session, self.owner, LEASE_MS)
+                jobs.renew(session, running, self.owner, LEASE_MS)
         return self._recover(first)
 
     def _taken_away(self) -> list[str]:

@@ -1,7 +1,7 @@
 """Connections: the environment's default, the extractive summarizer that is always there, and stored ones."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlmodel import Session
@@ -47,7 +47,14 @@ class Connections:
     servers: ModelServers
 
     def resolve(self, session: Session, name: str) -> Connection:
-        """How to reach a model. Raises NotFound."""
+        """How to reach a model. Raises NotFound, and InvalidRequest when its key cannot be read any more."""
+        connection, row = self.describe(session, name), stored.find(session, name)
+        if row is None or row.encrypted_api_key is None:
+            return connection
+        return replace(connection, api_key=self.vault.unlock(row.encrypted_api_key))
+
+    def describe(self, session: Session, name: str) -> Connection:
+        """The same without a stored key, which a look at its window or its name does not need. Raises NotFound."""
         row = stored.find(session, name)
         if row is not None:
             return self._from_row(row)
@@ -105,14 +112,15 @@ class Connections:
             return self.resolve(session, name)
 
     def _view(self, session: Session, name: str) -> ConnectionView:
-        connection, row = self.resolve(session, name), stored.find(session, name)
+        connection, row = self.describe(session, name), stored.find(session, name)
+        has_key = row.encrypted_api_key is not None if row else connection.api_key is not None
         source = "stored" if row else "built_in" if name == EXTRACTIVE.name else "environment"
         return ConnectionView(
             name=name,
             provider=connection.provider,
             base_url=connection.base_url,
             model=connection.model,
-            has_api_key=connection.api_key is not None,
+            has_api_key=has_key,
             context_size=connection.context_size,
             temperature=connection.temperature,
             max_tokens=connection.max_tokens,
@@ -142,7 +150,6 @@ class Connections:
             provider=provider,
             base_url=row.base_url,
             model=row.model,
-            api_key=self.vault.unlock(row.encrypted_api_key) if row.encrypted_api_key else None,
             context_size=row.context_size,
             temperature=row.temperature,
             max_tokens=row.max_tokens,

@@ -13,7 +13,7 @@ from app.core.model import Usage
 from app.core.promotion import Merge, Promotion, Seed
 from app.core.settings import ChatSettings
 from app.core.summary import Connection, Summarizer, Summary, SummaryRequest
-from app.errors import ModelError, ModelRejected, NotFound
+from app.errors import InvalidRequest, ModelError, ModelRejected, NotFound
 from app.services.asking import Asking
 from app.services.committing import Basis, commit_fold, commit_merge, commit_seed, note_usage
 from app.services.connections import Connections
@@ -117,9 +117,7 @@ class Folding:
             plan = _choose(state, job, run)
         if plan is None:
             return None
-        second = state.settings.fallback_connection
-        fallback = self._connection(session, second) if second else None
-        return _Step(basis, plan, self._request(session, state, plan), fallback)
+        return _Step(basis, plan, self._request(session, state, plan), self._fallback(session, state))
 
     def _request(self, session: Session, state: ChatState, plan: Fold | Promotion) -> SummaryRequest | None:
         if isinstance(plan, Seed):
@@ -132,8 +130,17 @@ class Folding:
     def _connection(self, session: Session, name: str) -> Connection:
         try:
             return self.connections.resolve(session, name)
-        except NotFound as error:
+        except (NotFound, InvalidRequest) as error:
             raise ModelRejected(error.detail, connection=name) from error
+
+    def _fallback(self, session: Session, state: ChatState) -> Connection | None:
+        """None too where it does not exist: the first connection may do."""
+        name = state.settings.fallback_connection
+        try:
+            return self._connection(session, name) if name else None
+        except ModelRejected as error:
+            log.warning("fallback_missing", connection=name, detail=error.detail)
+            return None
 
     def _commit(self, step: _Step, summary: Summary | None) -> bool:
         tokens = step.request.source_tokens if step.request else 0

@@ -96,7 +96,7 @@ class ProjectionView:
     skipped: dict[str, Any] | None = None
 
 
-_WARNINGS = {
+WARNINGS = {
     "orphaned_tool_messages": "Tool calls without results, or results without their call, were left out.",
     "uncovered_turns_dropped": "The budget left out turns that no snippet covers yet: fold them or raise context_size.",
     "system_over_half": "The system prompt takes more than half of the budget.",
@@ -104,6 +104,7 @@ _WARNINGS = {
     "window_unknown": "No window size is known from the request or the connection: nothing is trimmed.",
     "connection_missing": "The chat names a connection that does not exist; choose another, or PUT it.",
 }
+"""What a warning of a projection means, by code."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ class Projecting:
         size, warned = query.context_size, []
         if size is None:
             try:
-                size = self.connections.resolve(session, state.settings.connection).context_size
+                size = self.connections.describe(session, state.settings.connection).context_size
             except NotFound:
                 warned = ["connection_missing"]
         try:
@@ -188,7 +189,7 @@ class Projecting:
             tokens=_tokens(plan),
             prefix_hash=_hash(system, plan.first_index),
             left_out=plan.left_out,
-            warnings=[WarningView(code, _WARNINGS[code]) for code in (*plan.warnings, *warned)],
+            warnings=[WarningView(code, WARNINGS[code]) for code in (*plan.warnings, *warned)],
         )
 
 
@@ -243,7 +244,8 @@ def _tokens(plan: Projection) -> TokensView:
 
 def _hash(system: Sequence[Mapping[str, Any]], first_index: int | None) -> str:
     """Of what stays the same until the next fold or trim: the system message, and where the window begins."""
-    return sha256(json.dumps([list(system), first_index]).encode()).hexdigest()[:32]
+    text = "".join(message["content"] for message in system)
+    return sha256(f"{first_index} {text}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _is_legal_name(name: str) -> bool:

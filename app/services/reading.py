@@ -31,7 +31,11 @@ class Place:
 
 @dataclass(frozen=True)
 class ChatState:
-    """A chat, its settings in force, its live snippets in reading order, and the messages none of them covers."""
+    """A chat, its settings in force, its live snippets in reading order, and the messages none of them covers.
+
+    `enclosed` are keys of uncovered messages inside one live snippet's range, `apart` keys of snippets right before
+    which turns lie that may still fold.
+    """
 
     chat: Chat
     settings: ChatSettings
@@ -40,11 +44,13 @@ class ChatState:
     uncovered: list[Message]
     total: int
     later: int = 0
+    enclosed: frozenset[int] = frozenset()
+    apart: frozenset[int] = frozenset()
 
     @cached_property
     def view(self) -> Outline:
         """The uncovered turns; only the oldest, with the least number of later ones, if it was read so."""
-        return outline(self.uncovered, self.total, self.later)
+        return outline(self.uncovered, self.total, self.later, self.enclosed)
 
     @property
     def memory(self) -> list[CoreSnippet]:
@@ -104,7 +110,7 @@ class ChatState:
         """The next promotion."""
         if self.chat.strategy == Strategy.NONE:
             return None
-        return promotion.plan_promotion(self.memory, self.settings.layered, shrink=shrink)
+        return promotion.plan_promotion(self.memory, self.settings.layered, shrink=shrink, apart=self.apart)
 
 
 def require_chat(session: Session, chat_id: str) -> Chat:
@@ -117,8 +123,24 @@ def require_chat(session: Session, chat_id: str) -> Chat:
 
 def read_state(session: Session, chat: Chat) -> ChatState:
     """Everything decisions need of a chat."""
-    live = snippets.live(session, chat.key, chat.strategy)
-    return replace(read_history(session, chat), live=live)
+    state = replace(read_history(session, chat), live=snippets.live(session, chat.key, chat.strategy))
+    return _with_gaps(session, state)
+
+
+def _with_gaps(session: Session, state: ChatState) -> ChatState:
+    """Looks at uncovered turns that lie between covered ones: inside one snippet's range, or between two."""
+    between = [run for run in state.view.runs if run.preceded and run.followed and any(t.coverable for t in run.turns)]
+    enclosed: set[int] = set()
+    apart: set[int] = set()
+    for run in between:
+        first, last = run.turns[0].messages[0].index, run.turns[-1].messages[-1].index
+        before = snippets.root_before(session, state.chat.key, state.chat.strategy, first)
+        after = snippets.root_after(session, state.chat.key, state.chat.strategy, last)
+        if before is after:
+            enclosed |= {message.key for turn in run.turns for message in turn.messages}
+        elif after is not None:
+            apart.add(after.key)
+    return replace(state, enclosed=frozenset(enclosed), apart=frozenset(apart)) if between else state
 
 
 def read_history(session: Session, chat: Chat, *, for_prompt: bool = False) -> ChatState:
@@ -149,9 +171,9 @@ def read_head(session: Session, chat: Chat) -> ChatState:
         count, later = counting.count_uncovered_after(session, chat.key, chat.strategy, last)
         enough = layered.verbatim_turns + layered.flush + layered.turns_per_batch
         if later >= enough and last + 1 + count == total:  # the window is far, and nothing covered follows
-            return ChatState(chat, settings, warnings, live, head, last + 1, later)
+            return _with_gaps(session, ChatState(chat, settings, warnings, live, head, last + 1, later))
         head = messages.uncovered(session, chat.key, chat.strategy)
-    return ChatState(chat, settings, warnings, live, head, total)
+    return _with_gaps(session, ChatState(chat, settings, warnings, live, head, total))
 
 
 def through(session: Session, state: ChatState) -> Place | None:

@@ -149,7 +149,7 @@ class Reporting:
         name = state.settings.connection
         health = self.servers.health(name)
         try:
-            connection = self.connections.resolve(session, name)
+            connection = self.connections.describe(session, name)
         except NotFound:
             return ConnectionStatus(name, "missing", None, "failing", None)
         return ConnectionStatus(name, connection.provider, connection.model, health.state, health.retry_at)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import ColumnElement, and_, func, or_, select, update
+from sqlalchemy import ColumnElement, and_, bindparam, func, or_, select, update
 from sqlmodel import Session, col
 
 from app.core.model import Usage
@@ -12,12 +12,13 @@ from app.store.clock import now_ms
 from app.store.tables import Job
 
 ACTIVE = ("queued", "running")
+_ACTIVE = select(Job).where(col(Job.chat_key) == bindparam("chat_key"), col(Job.state).in_(ACTIVE))
+_BY_ID = select(Job).where(col(Job.id) == bindparam("id"))
 
 
 def active(session: Session, chat_key: int) -> Job | None:
     """The job that is queued or running on a chat."""
-    query = select(Job).where(col(Job.chat_key) == chat_key, col(Job.state).in_(ACTIVE))
-    return session.execute(query).scalar_one_or_none()
+    return session.execute(_ACTIVE, {"chat_key": chat_key}).scalar_one_or_none()
 
 
 def latest(session: Session, chat_key: int) -> Job | None:
@@ -36,7 +37,7 @@ def add(session: Session, chat_key: int, kind: str, total: int) -> Job:
 
 def by_id(session: Session, job_id: str) -> Job | None:
     """One job."""
-    return session.execute(select(Job).where(col(Job.id) == job_id)).scalar_one_or_none()
+    return session.execute(_BY_ID, {"id": job_id}).scalar_one_or_none()
 
 
 def matching(session: Session, where: Sequence[ColumnElement[bool]], before: int | None, limit: int) -> list[Job]:
@@ -65,9 +66,9 @@ def claim(session: Session, job_id: str, owner: str, lease_ms: int) -> Job | Non
     return by_id(session, job_id) if _count(session, mine) else None
 
 
-def renew(session: Session, owner: str, lease_ms: int) -> None:
-    """Say that this process still runs its jobs."""
-    running = (col(Job.state) == "running", col(Job.lease_owner) == owner)
+def renew(session: Session, job_ids: Sequence[str], owner: str, lease_ms: int) -> None:
+    """Say that this process still runs these jobs; one it lost is not renewed, and so found."""
+    running = (col(Job.id).in_(job_ids), col(Job.state) == "running", col(Job.lease_owner) == owner)
     session.execute(update(Job).where(*running).values(lease_until=now_ms() + lease_ms))
 
 

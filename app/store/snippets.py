@@ -87,11 +87,22 @@ def make_room(session: Session, chat_key: int, strategy: str, layer: int, positi
 
 def root_after(session: Session, chat_key: int, strategy: str, index: int) -> Snippet | None:
     """The live snippet over the first covered message after a place."""
+    return _root_of(session, chat_key, strategy, col(Message.position) > index, col(Message.position).asc())
+
+
+def root_before(session: Session, chat_key: int, strategy: str, index: int) -> Snippet | None:
+    """The live snippet over the last covered message before a place."""
+    return _root_of(session, chat_key, strategy, col(Message.position) < index, col(Message.position).desc())
+
+
+def _root_of(
+    session: Session, chat_key: int, strategy: str, where: ColumnElement[bool], order: ColumnElement[Any]
+) -> Snippet | None:
     leaf = messages.leaf_of(strategy)
     if leaf is None:
         return None
-    after = (col(Message.chat_key) == chat_key, col(Message.position) > index, leaf.is_not(None))
-    key = session.execute(select(leaf).where(*after).order_by(col(Message.position)).limit(1)).scalar()
+    covered = (col(Message.chat_key) == chat_key, where, leaf.is_not(None))
+    key = session.execute(select(leaf).where(*covered).order_by(order).limit(1)).scalar()
     snippet = session.get(Snippet, key) if key is not None else None
     while snippet is not None and snippet.parent_key is not None:
         snippet = session.get(Snippet, snippet.parent_key)

@@ -22,7 +22,7 @@ from app.core.settings import RANGES, ChatSettings, LayeredSettings
 from app.core.summary import Connection
 from app.llm.faults import describe
 from app.resources import resource_dir
-from app.services.projecting import _WARNINGS
+from app.services.projecting import WARNINGS
 from app.services.prompts import PromptLibrary
 from app.settings import Settings
 from tests.docs.pages import (
@@ -153,7 +153,7 @@ def test_every_field_of_a_projection_is_explained(service: Service) -> None:
     assert asked == schemas["ProjectionRequest"]["properties"].keys() | nested | returned
     reasons = {name for row in table(API, "`reason`") for name in code(row[0])}
     assert reasons == set(schemas["LeftOut"]["properties"]["reason"]["enum"])
-    assert {code(row[0])[0] for row in table(API, "warning")} == _WARNINGS.keys()
+    assert {code(row[0])[0] for row in table(API, "warning")} == WARNINGS.keys()
 
 
 def test_every_error_is_explained() -> None:

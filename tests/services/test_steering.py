@@ -135,3 +135,19 @@ async def test_a_second_start_joins_the_running_job(table: Table) -> None:
     assert first.job.id == second.job.id
     table.models.let_go()
     assert (await table.settled()).counts.ghosted == 60
+
+
+async def test_merges_never_reach_over_turns_that_wait(table: Table) -> None:
+    """While skipped turns lie between two snippets these are not merged, whatever the layers hold."""
+    table.settings(snippets_per_layer=3, snippets_per_promotion=2, max_layers=2, turns_per_batch=1, verbatim_turns=2)
+    for turn in range(1, 5):
+        await table.say(turn)
+    await table.say(*range(5, 13), fold="none")
+    assert table.services.steering.skip("c") == 8
+    for turn in range(13, 21):
+        await table.say(turn)
+        assert_promises(table.database, "c", 2)
+    assert table.status().counts.skipped == 8
+    table.services.steering.backlog("c", "all")
+    assert (await table.settled()).counts.visible == 2 * 2
+    assert_promises(table.database, "c", 2)

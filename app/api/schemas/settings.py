@@ -8,6 +8,7 @@ from pydantic_core import PydanticCustomError
 from app.api.schemas.common import Shown, Unavailable, only
 from app.api.text import Bool, Id, Int, Name, Number, StrictModel, Text
 from app.core.settings import RANGES, ChatSettings, DeepestLayer, LayeredSettings, Preset, Window
+from app.core.template import fill
 
 Placement = Annotated[Literal["system_end"], only("system_end", "system_message", "user_message", "in_chat:")]
 Names = Literal["auto", "none", "field", "prefix"]
@@ -18,8 +19,10 @@ _DEFAULTS, _CHAT_DEFAULTS = LayeredSettings(), ChatSettings()
 
 
 def _needs_summary(template: str) -> str:
-    if "{{summary}}" not in template:
-        raise PydanticCustomError("no_summary", "Must hold {{{{summary}}}}, where the memory goes.")
+    if fill(template, {"summary": ""}) == template:
+        raise PydanticCustomError(
+            "no_summary", "Must hold {summary}, where the memory goes.", {"summary": "{{summary}}"}
+        )
     return template
 
 

@@ -118,7 +118,7 @@ def _snippets(services: Services) -> list[SnippetView]:
 
 def next_steps(keep: str | None) -> list[tuple[str, str]]:
     """Commands, and what each is good for."""
-    kept = (f"TURNFOLD_DATABASE_URL=sqlite:///{keep} turnfold serve", "this chat in the dashboard")
+    kept = (f"TURNFOLD_DATABASE_URL=sqlite:///{keep} turnfold serve", "this chat, over HTTP")
     again = ("turnfold demo --keep demo.db", "the same, keeping the database to look around in")
     return [
         kept if keep else again,
