@@ -88,5 +88,8 @@ def _prepare_sqlite(connection: DBAPIConnection, _record: object) -> None:
 
 
 def _begin_sqlite(connection: Any) -> None:
-    write = connection.get_execution_options().get(_WRITE, False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+    if connection.get_execution_options().get(_WRITE, False):
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    else:
+        # Waits for nobody and cannot fail, so the driver may do it itself: SQLAlchemy takes as long as for a query.
+        connection.connection.driver_connection.execute("BEGIN")

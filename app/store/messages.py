@@ -70,7 +70,7 @@ def uncovered(session: Session, chat_key: int, strategy: str, most: int = -1) ->
     """
     query = _UNCOVERED[Strategy(strategy)]
     found = rows(session, query if most < 0 else query.limit(most), {"chat_key": chat_key})
-    return [_to_core(row) for row in found]
+    return [_to_core(row) for row in found.all()]
 
 
 _ROLES = {role.value: role for role in Role}
@@ -103,7 +103,7 @@ def contents(session: Session, keys: Sequence[int]) -> dict[int, Content]:
     """What these messages say, by key."""
     found = {}
     for some in _chunks(keys):
-        for key, *values in rows(session, _CONTENTS, {"keys": some}):
+        for key, *values in rows(session, _CONTENTS, {"keys": some}).all():
             found[key] = Content(*values)
     return found
 

@@ -1,0 +1,44 @@
+"""What the scenarios share: the scale, a folder, and folded chats, each made once."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench.chats import build
+from bench.processes import Remote, turnfold
+from bench.scale import Scale
+
+
+@dataclass
+class Session:
+    """One run of the benchmarks."""
+
+    scale: Scale
+    folder: Path
+    _made: dict[tuple[int, ...], Path] = field(default_factory=dict)
+
+    @property
+    def grown(self) -> tuple[int, ...]:
+        """The chats of the scenarios that compare long with short ones."""
+        return (self.scale.tiny, self.scale.small, self.scale.large)
+
+    def database(self, name: str, sizes: tuple[int, ...] = ()) -> Path:
+        """A database of its own with a folded chat of each size."""
+        copy = self.folder / f"{name}.db"
+        shutil.copy(self._original(sizes), copy)
+        return copy
+
+    @contextmanager
+    def serve(self, name: str, sizes: tuple[int, ...] = ()) -> Iterator[Remote]:
+        """A server on such a database."""
+        with turnfold(self.database(name, sizes)) as remote:
+            yield remote
+
+    def _original(self, sizes: tuple[int, ...]) -> Path:
+        if sizes not in self._made:
+            path = self.folder / f"made-{'-'.join(map(str, sizes)) or 'empty'}.db"
+            build(path, sizes)
+            self._made[sizes] = path
+        return self._made[sizes]
