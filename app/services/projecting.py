@@ -137,7 +137,7 @@ class Projecting:
 
     def _budget(self, session: Session, state: ChatState, query: ProjectionQuery) -> tuple[int | None, list[str]]:
         size, warned = query.context_size, []
-        if size is None:
+        if size is None and query.max_tokens is None:
             try:
                 size = self.connections.describe(session, state.settings.connection).context_size
             except NotFound:
