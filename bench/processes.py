@@ -51,7 +51,7 @@ class Remote:
         while self.get(f"/v1/chats/{chat_id}/status")["job"] is not None:
             if time.monotonic() > deadline:
                 raise TimeoutError(f"a job on {chat_id} still runs")
-            time.sleep(0.05)
+            time.sleep(0.02)
 
     def resident_mb(self) -> float:
         """Memory the process holds, in MB."""
@@ -117,7 +117,7 @@ def _wait(remote: Remote, path: str) -> None:
             remote.close()
             if remote.process.poll() is not None or time.monotonic() > deadline:
                 raise
-            time.sleep(0.05)
+            time.sleep(0.02)
 
 
 def _free_port() -> int:

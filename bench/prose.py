@@ -4,13 +4,14 @@ import json
 import random
 from collections.abc import Iterator
 
-_WORDS = """
+_TEXT = """
 the a of and to in her his that was with for on as at by from into over under before after lantern harbour winter letter
 captain garden silver mountain kitchen window whisper shadow morning answer question promise silence bridge forest
 traveller candle stranger market tower secret journey thunder village brother sister ledger compass orchard walked
 turned opened carried remembered laughed waited watched followed found closed slowly quietly almost never always again
 together alone bright heavy narrow broken gentle distant
-""".split()
+"""
+_WORDS = _TEXT.split()
 
 LINE_CHARS = 250
 

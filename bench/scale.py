@@ -33,14 +33,14 @@ FULL = Scale(
 )
 
 QUICK = Scale(
-    tiny=60,
-    small=100,
-    middle=200,
-    large=400,
-    imported=400,
+    tiny=40,
+    small=60,
+    middle=80,
+    large=120,
+    imported=200,
     backlog_turns=40,
-    prefix_turns=30,
-    memory_turns=120,
+    prefix_turns=24,
+    memory_turns=60,
     rounds=3,
     calls=3,
 )

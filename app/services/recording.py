@@ -147,15 +147,18 @@ class Recording:
         return queue_after_append(session, chat)
 
     def _items(self, session: Session, chat: Chat, known: Sequence[str | None], start: int) -> list[MessageView]:
-        where = paging.either(paging.from_index(start), paging.with_ids([i for i in known if i]))
-        return [show(*row) for row in paging.page(session, chat.key, chat.strategy, where, -1, 1000)]
+        """What was stored already, then what is new: each is found by an index of its own, however long the chat."""
+        stored = [message_id for message_id in known if message_id]
+        found = paging.chosen(session, chat.key, chat.strategy, stored) if stored else []
+        found += paging.page(session, chat.key, chat.strategy, paging.in_state("all", chat.strategy), start - 1, 1000)
+        return [show(*row) for row in found]
 
     def _with_outcome(self, chat_id: str, appended: Appended) -> Appended:
         with self.db.read() as session:
             job = jobs.by_id(session, appended.job_id or "")
             chat = require_chat(session, chat_id)
-            ids = paging.with_ids([item.id for item in appended.items])
-            items = [show(*row) for row in paging.page(session, chat.key, chat.strategy, ids, -1, 1000)]
+            ids = [item.id for item in appended.items]
+            items = [show(*row) for row in paging.chosen(session, chat.key, chat.strategy, ids)]
         usage = jobs.read_usage(job.usage) if job else Usage()
         return Appended(appended.appended, appended.duplicates, items, appended.job_id, usage, _outcome(job))
 

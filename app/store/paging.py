@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import ColumnElement, and_, or_, select, true
+from sqlalchemy import ColumnElement, Select, and_, select, true
 from sqlmodel import Session, col
 
 from app.store.messages import Leaf, leaf_of, uncovered_by
@@ -13,16 +13,31 @@ def page(
     session: Session, chat_key: int, strategy: str, where: ColumnElement[bool], after: int, limit: int
 ) -> list[tuple[Message, str | None]]:
     """Messages with index over `after` that fulfil `where`, by index, each with the id of its leaf."""
-    leaf = leaf_of(strategy)
-    joined = col(Snippet.key) == (leaf if leaf is not None else -1)
     query = (
-        select(Message, col(Snippet.id))
-        .outerjoin(Snippet, joined)
-        .where(col(Message.chat_key) == chat_key, col(Message.position) > after, where)
+        _with_leaf(chat_key, strategy)
+        .where(col(Message.position) > after, where)
         .order_by(col(Message.position))
         .limit(limit)
     )
     return [(message, snippet_id) for message, snippet_id in session.execute(query)]
+
+
+def chosen(
+    session: Session, chat_key: int, strategy: str, message_ids: Sequence[str]
+) -> list[tuple[Message, str | None]]:
+    """These messages by index, each with the id of its leaf. At most 1000.
+
+    Sorted here: SQLite, asked for an order, would walk through the whole chat in it instead of looking the ids up.
+    """
+    query = _with_leaf(chat_key, strategy).where(col(Message.id).in_(message_ids))
+    found = [(message, snippet_id) for message, snippet_id in session.execute(query)]
+    return sorted(found, key=lambda pair: pair[0].position)
+
+
+def _with_leaf(chat_key: int, strategy: str) -> Select[Message, str]:
+    leaf = leaf_of(strategy)
+    joined = col(Snippet.key) == (leaf if leaf is not None else -1)
+    return select(Message, col(Snippet.id)).outerjoin(Snippet, joined).where(col(Message.chat_key) == chat_key)
 
 
 def in_state(state: str, strategy: str) -> ColumnElement[bool]:
@@ -41,21 +56,6 @@ def in_state(state: str, strategy: str) -> ColumnElement[bool]:
 def with_id(message_id: str) -> ColumnElement[bool]:
     """Selects one message by its id."""
     return col(Message.id) == message_id
-
-
-def with_ids(message_ids: Sequence[str]) -> ColumnElement[bool]:
-    """Selects messages by their ids."""
-    return col(Message.id).in_(message_ids)
-
-
-def from_index(index: int) -> ColumnElement[bool]:
-    """Selects messages from a place on."""
-    return col(Message.position) >= index
-
-
-def either(one: ColumnElement[bool], other: ColumnElement[bool]) -> ColumnElement[bool]:
-    """Selects what one of the two selects."""
-    return or_(one, other)
 
 
 def under(leaf: Leaf, snippet_keys: Sequence[int]) -> ColumnElement[bool]:

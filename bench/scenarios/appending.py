@@ -17,7 +17,7 @@ def appending(session: Session) -> list[Figure]:
     scale = session.scale
     with session.serve("append", session.grown) as server:
         append = _Appends(server)
-        return [_figure(session, append, fold, scale.rounds * scale.calls) for fold in ("none", "background")]
+        return [_figure(session, append, fold, scale.rounds * scale.calls // 3) for fold in ("none", "background")]
 
 
 class _Appends:
