@@ -6,7 +6,18 @@ tables on construction.
 
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, CheckConstraint, Column, ForeignKeyConstraint, Index, Integer, MetaData, Text
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    CheckConstraint,
+    Column,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    MetaData,
+    Text,
+    UniqueConstraint,
+)
 from sqlalchemy import text as sql
 from sqlmodel import Field, SQLModel
 
@@ -41,11 +52,12 @@ class Chat(SQLModel, table=True):
     """A chat. `epoch` rises when memory is cleared, imported or reset: what was planned before no longer holds.
 
     `backlog_answer`: none yet, `all`, `one`, `skip`, or `began` when folding went on before there was a backlog.
-    `held`: stopped by a person; nothing folds until the next append, sync or explicit call.
+    `held`: stopped by a person; nothing folds until the next append, sync or explicit call. `retry_at`: when folding
+    that failed is taken up again by itself.
     """
 
     __tablename__ = "chats"
-    __table_args__ = (Index(None, "updated_at", "key"), {"sqlite_autoincrement": True})
+    __table_args__ = (Index(None, "updated_at", "key"), Index(None, "retry_at"), {"sqlite_autoincrement": True})
 
     key: int = _key()
     id: str = Field(max_length=200, unique=True)
@@ -61,6 +73,7 @@ class Chat(SQLModel, table=True):
     revision: int = 0
     backlog_answer: str | None = None
     held: bool = False
+    retry_at: int | None = _time(nullable=True)
     last_error: dict[str, Any] | None = Field(default=None, sa_column=Column(_Json))
     usage: dict[str, Any] = Field(default_factory=dict, sa_column=Column(_Json, nullable=False))
     created_at: int = _time()
@@ -86,10 +99,11 @@ class Snippet(SQLModel, table=True):
             sqlite_where=sql("state = 'live'"),
             postgresql_where=sql("state = 'live'"),
         ),
-        Index("uq_snippets_chat_key_key", "chat_key", "key", unique=True),
+        UniqueConstraint("chat_key", "key"),
         Index("uq_snippets_id", "chat_key", "id", unique=True),
         ForeignKeyConstraint(["chat_key"], ["chats.key"], ondelete="CASCADE"),
-        ForeignKeyConstraint(["chat_key", "parent_key"], ["snippets.chat_key", "snippets.key"], ondelete="CASCADE"),
+        # No cascade: whoever deletes a merged snippet says what becomes of its parts.
+        ForeignKeyConstraint(["chat_key", "parent_key"], ["snippets.chat_key", "snippets.key"]),
         CheckConstraint("(state = 'absorbed') = (parent_key IS NOT NULL)", name="absorbed_has_parent"),
         CheckConstraint("state IN ('live', 'absorbed', 'superseded', 'deleted')", name="state"),
         {"sqlite_autoincrement": True},
@@ -124,7 +138,8 @@ def _leaf() -> Any:
 
 class Message(SQLModel, table=True):
     """A message. `position` is its index. It has one leaf column per strategy, so it has one leaf per strategy at most:
-    the message is ghosted exactly while the present strategy's column is set.
+    the message is ghosted exactly while the present strategy's column is set. `tokens` counts its text alone,
+    `call_tokens` its tool calls as a prompt holds them.
 
     `blank` and `closes` say what its own content makes of it (layered.md, Words). `content` comes last, so that reading
     the rest of a long row costs little.
@@ -163,7 +178,6 @@ class Message(SQLModel, table=True):
             name="covered_is_plain",
         ),
         CheckConstraint("role IN ('user', 'assistant', 'system', 'tool')", name="role"),
-        CheckConstraint("position >= 0", name="position"),
         {"sqlite_autoincrement": True},
     )
 
@@ -174,6 +188,7 @@ class Message(SQLModel, table=True):
     role: str = Field(max_length=10)
     name: str | None = None
     tokens: int
+    call_tokens: int = 0
     blank: bool = False
     closes: bool = False
     hidden: bool = False
