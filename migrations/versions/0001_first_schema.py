@@ -187,7 +187,8 @@ def upgrade() -> None:
         sa.Column("content", sa.Text(), nullable=True),
         sa.CheckConstraint("role IN ('user', 'assistant', 'system', 'tool')", name=op.f("ck_messages_role")),
         sa.CheckConstraint(
-            "(layered_leaf IS NULL AND rolling_leaf IS NULL AND buffer_leaf IS NULL) OR NOT (hidden OR pinned OR omitted)",
+            "(layered_leaf IS NULL AND rolling_leaf IS NULL AND buffer_leaf IS NULL)"
+            " OR NOT (hidden OR pinned OR omitted)",
             name=op.f("ck_messages_covered_is_plain"),
         ),
         sa.ForeignKeyConstraint(
