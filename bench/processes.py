@@ -86,16 +86,18 @@ def bare(body: bytes, folder: Path) -> Iterator[Remote]:
 @contextmanager
 def _running(command: list[str], port: int, ready: str, folder: Path, extra: Mapping[str, str]) -> Iterator[Remote]:
     own = {name: value for name, value in os.environ.items() if not name.upper().startswith("TURNFOLD_")}
-    process = subprocess.Popen(
-        command,
-        cwd=folder,  # where no .env is
-        env={**own, "PYTHONPATH": str(_ROOT), **extra},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    log = folder / f"server-{port}.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,  # where no .env is
+            env={**own, "PYTHONPATH": str(_ROOT), **extra},
+            stdout=output,
+            stderr=output,
+        )
     remote = Remote(process, port)
     try:
-        _wait(remote, ready)
+        _wait(remote, ready, log)
         yield remote
     finally:
         remote.close()
@@ -107,16 +109,17 @@ def _running(command: list[str], port: int, ready: str, folder: Path, extra: Map
             process.wait()
 
 
-def _wait(remote: Remote, path: str) -> None:
+def _wait(remote: Remote, path: str, log: Path) -> None:
+    """Until the server answers. Raises RuntimeError with the end of its log if it does not."""
     deadline = time.monotonic() + _READY_S
     while True:
         try:
             remote.ask("GET", path)
             return
-        except OSError:
+        except OSError as error:
             remote.close()
             if remote.process.poll() is not None or time.monotonic() > deadline:
-                raise
+                raise RuntimeError(f"The server did not start:\n{log.read_text()[-2000:]}") from error
             time.sleep(0.02)
 
 

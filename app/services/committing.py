@@ -45,14 +45,15 @@ def commit_fold(session: Session, basis: Basis, fold: Fold, summary: Summary, so
     note_usage(chat, job, summary.usage)
     if not messages.unchanged(session, fold.covers, leaf) or _enters_window(session, chat, fold):
         return False
-    layer, position = _place(session, basis, fold)
-    snippet = _new_snippet(basis, summary, layer, position, "fold", source_tokens)
-    snippets.add(session, snippet)
-    messages.cover(session, [message.key for message in fold.covers], leaf, snippet.key)
+    # Before the snippet, so that chat and job are written once, with it.
     chat.memory_version += 1
     chat.last_error = None
     job.done += 1
     job.total = max(job.total, job.done)
+    layer, position = _place(session, basis, fold)
+    snippet = _new_snippet(basis, summary, layer, position, "fold", source_tokens)
+    snippets.add(session, snippet)
+    messages.cover(session, [message.key for message in fold.covers], leaf, snippet.key)
     return True
 
 
@@ -65,14 +66,14 @@ def commit_merge(session: Session, basis: Basis, merge: Merge, summary: Summary,
     note_usage(chat, job, summary.usage)
     if not snippets.unchanged(session, merge.sources):
         return False
+    chat.memory_version += 1
+    chat.last_error = None
     in_place = _place_of(session, merge) if merge.sources[0].layer == merge.layer else None
     end = snippets.next_position(session, basis.chat_key, basis.strategy, merge.layer)
     snippet = snippets.add(session, _new_snippet(basis, summary, merge.layer, end, "merge", source_tokens))
     snippets.absorb(session, merge.sources, snippet.key)
     if in_place is not None:
         snippet.position = in_place
-    chat.memory_version += 1
-    chat.last_error = None
     return True
 
 
@@ -96,7 +97,8 @@ def note_usage(chat: Chat, job: Job, usage: Usage) -> None:
 
 def _enters_window(session: Session, chat: Chat, fold: Fold) -> bool:
     """Whether by now, through a setting or a deletion, the fold would take one of the newest turns."""
-    layered = resolve(chats.server_settings(session), chat.settings)[0].layered
+    _, server = chats.surroundings(session, chat.key)
+    layered = resolve(server, chat.settings)[0].layered
     wanted = layered.verbatim_turns
     if layered.window == "compat" or fold.late:
         return False
