@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from app.core.summary import CountTokens
 
@@ -108,3 +108,16 @@ def _word_end(text: str, size: int) -> int:
     """The last place within `size` where a word ends, if a quarter of the size is not lost by it."""
     place = max(text.rfind(" ", 0, size + 1), text.rfind("\n", 0, size + 1))
     return place if 4 * place >= 3 * size else size
+
+
+def share_out(sizes: Sequence[int], limit: int) -> list[int]:
+    """How much of `limit` each gets: small ones all they want, the rest even shares of what these leave over.
+
+    >>> share_out([2, 100, 3], 25)
+    [2, 20, 3]
+    """
+    shares, room = [0] * len(sizes), limit
+    for done, place in enumerate(sorted(range(len(sizes)), key=sizes.__getitem__)):
+        shares[place] = min(sizes[place], room // (len(sizes) - done))
+        room -= shares[place]
+    return shares

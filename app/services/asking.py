@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sqlmodel import Session
 
-from app.core.clipping import cut_middle
+from app.core.clipping import cut_middle, share_out
 from app.core.context import cap_context
 from app.core.folding import Fold
 from app.core.promotion import Merge
@@ -74,9 +74,10 @@ class Asking:
         )
 
     def _clip(self, lines: Sequence[Line], limit: int) -> list[Line]:
-        """Lines over an even share of the passage lose their middle."""
-        share = max(1, limit // len(lines))
-        return [Line(line.speaker, cut_middle(line.text, share, self.count, _CUT)) for line in lines]
+        """Lines that are too long lose their middle, the longest the most."""
+        shares = share_out([self.count(line.text) for line in lines], limit)
+        cut = (cut_middle(line.text, share, self.count, _CUT) for line, share in zip(lines, shares, strict=True))
+        return [Line(line.speaker, text) for line, text in zip(lines, cut, strict=True) if text]
 
 
 def speaker(user_name: str | None, character_name: str | None, role: str, name: str | None) -> str:

@@ -161,7 +161,9 @@ class Projecting:
         )
 
     def _cost(self, message: Mapping[str, Any]) -> int:
-        return self.count(message.get("content") or "") + MESSAGE_OVERHEAD
+        calls = message.get("tool_calls")
+        said = self.count(message.get("content") or "")
+        return said + (self.count(json.dumps(calls, ensure_ascii=False)) if calls else 0) + MESSAGE_OVERHEAD
 
     def _names(self, session: Session, state: ChatState, query: ProjectionQuery) -> Names:
         wanted: Names = query.names or state.settings.names

@@ -1,6 +1,7 @@
 """Appending messages and reading them."""
 
 import asyncio
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -105,12 +106,12 @@ class Recording:
     def store(self, chat_id: str, drafts: Sequence[Draft], *, fold: Fold) -> Appended:
         """Store the messages and queue a job if one is due, in one transaction. Raises Conflict, InvalidRequest."""
         _refuse_doubles(drafts)
-        tokens = self.count.count_many([draft.content or "" for draft in drafts])
+        sizes = measure(self.count, drafts)
         with self.db.write() as session:
             chat = chats.find(session, chat_id) or chats.add(session, chat_id, {})
             known = messages.by_ids(session, chat.key, [draft.id for draft in drafts if draft.id])
             _refuse_changes(drafts, known)
-            fresh = [(draft, count) for draft, count in zip(drafts, tokens, strict=True) if draft.id not in known]
+            fresh = [(draft, count) for draft, count in zip(drafts, sizes, strict=True) if draft.id not in known]
             start = chats.count_messages(session, chat.key)
             insert(session, chat, fresh, start)
             job, reason = self._queue(session, chat, fold) if fresh else (None, "nothing_new")
@@ -163,10 +164,25 @@ class Recording:
         return Appended(appended.appended, appended.duplicates, items, appended.job_id, usage, _outcome(job))
 
 
-def insert(session: Session, chat: Chat, drafts: Iterable[tuple[Draft, int]], start: int) -> int:
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Tokens of a message: of its text, and of its tool calls."""
+
+    text: int
+    calls: int
+
+
+def measure(count: Counter, drafts: Sequence[Draft]) -> list[Size]:
+    """The tokens of each draft; tool calls count as the JSON that a prompt holds."""
+    texts = count.count_many([draft.content or "" for draft in drafts])
+    calls = [count(json.dumps(draft.tool_calls, ensure_ascii=False)) if draft.tool_calls else 0 for draft in drafts]
+    return [Size(*size) for size in zip(texts, calls, strict=True)]
+
+
+def insert(session: Session, chat: Chat, drafts: Iterable[tuple[Draft, Size]], start: int) -> int:
     """Store drafts with their token counts from index `start` on; returns the next index."""
     now = now_ms()
-    rows = [_row(chat.key, index, draft, count, now) for index, (draft, count) in enumerate(drafts, start)]
+    rows = [_row(chat.key, index, draft, size, now) for index, (draft, size) in enumerate(drafts, start)]
     try:
         messages.insert_many(session, rows)
     except IntegrityError:
@@ -195,7 +211,7 @@ def show(message: Message, snippet_id: str | None) -> MessageView:
     )
 
 
-def _row(chat_key: int, index: int, draft: Draft, tokens: int, now: int) -> dict[str, Any]:
+def _row(chat_key: int, index: int, draft: Draft, size: Size, now: int) -> dict[str, Any]:
     return {
         "chat_key": chat_key,
         "position": index,
@@ -203,7 +219,8 @@ def _row(chat_key: int, index: int, draft: Draft, tokens: int, now: int) -> dict
         "role": draft.role.value,
         "name": draft.name,
         "content": draft.content,
-        "tokens": tokens,
+        "tokens": size.text,
+        "call_tokens": size.calls,
         "blank": draft.blank,
         "closes": draft.closes,
         "hidden": draft.hidden,
@@ -231,11 +248,15 @@ def _refuse_doubles(drafts: Sequence[Draft]) -> None:
 def _refuse_changes(drafts: Sequence[Draft], known: dict[str, Message]) -> None:
     for draft in drafts:
         stored = known.get(draft.id) if draft.id else None
-        if stored is not None and (stored.content, stored.role) != (draft.content, draft.role.value):
+        if stored is not None and _said(stored) != _said(draft):
             raise Conflict(
                 f"Message {draft.id!r} is already stored with another text. Appending never overwrites:"
                 " PATCH the message, or send this one with another id."
             )
+
+
+def _said(message: Message | Draft) -> tuple[str, str | None, list[dict[str, Any]], str | None]:
+    return str(message.role), message.content, message.tool_calls or [], message.tool_call_id
 
 
 def _outcome(job: Job | None) -> str | None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from sqlmodel import Session
 
@@ -13,8 +13,9 @@ from app.services.ports import Runner
 from app.services.reading import ChatState, read_state, require_chat
 from app.services.starting import queue, queue_if_due
 from app.services.working import JobView, show_job
-from app.store import counting, jobs, messages, snippets
+from app.store import chats, counting, jobs, messages, snippets
 from app.store.engine import Database
+from app.store.tables import Chat
 
 Choice = Literal["all", "skip", "one"]
 
@@ -94,16 +95,16 @@ class Steering:
 
     async def pause(self, chat_id: str) -> bool:
         """Stop automatic folding; what is remembered is still sent."""
-        job_id = await asyncio.to_thread(self._set_paused, chat_id, paused=True)
+        job_id = await asyncio.to_thread(self._pause, chat_id)
         if job_id is not None:
             await self.runner.cancel(job_id)
         return True
 
     def resume(self, chat_id: str) -> bool:
         """Fold by itself again, at once if something is due."""
-        self._set_paused(chat_id, paused=False)
         with self.db.write() as session:
             chat = require_chat(session, chat_id)
+            _set_paused(session, chat, paused=False)
             chat.held = False
             session.flush()
             job, _ = queue_if_due(session, read_state(session, chat))
@@ -130,12 +131,11 @@ class Steering:
             job = jobs.by_id(session, job_id)
             return show_job(job, chat_id) if job else None
 
-    def _set_paused(self, chat_id: str, *, paused: bool) -> str | None:
+    def _pause(self, chat_id: str) -> str | None:
         with self.db.write() as session:
             chat = require_chat(session, chat_id)
-            change: dict[str, Any] = {"paused": True if paused else None}
-            chat.settings = merge_values(chat.settings, change)
-            return _cancel(session, chat.key, "Folding was paused.") if paused else None
+            _set_paused(session, chat, paused=True)
+            return _cancel(session, chat.key, "Folding was paused.")
 
     def _forget(self, chat_id: str) -> tuple[Cleared, str | None]:
         with self.db.write() as session:
@@ -148,6 +148,15 @@ class Steering:
             chat.memory_version += 1 if gone else 0
             chat.last_error = None
             return Cleared(gone, ghosted), job_id
+
+
+def _set_paused(session: Session, chat: Chat, *, paused: bool) -> None:
+    """The chat's own value, unless the server's says the same."""
+    everywhere = bool(chats.server_settings(session).get("paused", False))
+    settings = merge_values(chat.settings, {"paused": None if paused is everywhere else paused})
+    if settings != chat.settings:
+        chat.settings = settings
+        chat.revision += 1
 
 
 def _cancel(session: Session, chat_key: int, reason: str) -> str | None:

@@ -42,7 +42,7 @@ class Content(NamedTuple):
 
 _T = SQLModel.metadata.tables["messages"].c
 _LIGHT = (
-    *(_T.key, _T.position, _T.role, _T.tokens, _T.blank, _T.hidden, _T.pinned, _T.omitted, _T.skipped),
+    *(_T.key, _T.position, _T.role, (_T.tokens + _T.call_tokens), _T.blank, _T.hidden, _T.pinned, _T.omitted, _T.skipped),
     *(_T.tool_calls, _T.tool_call_id, _T.revision),
 )
 

@@ -151,3 +151,16 @@ async def test_merges_never_reach_over_turns_that_wait(table: Table) -> None:
     table.services.steering.backlog("c", "all")
     assert (await table.settled()).counts.visible == 2 * 2
     assert_promises(table.database, "c", 2)
+
+
+async def test_resume_wins_over_a_pause_for_all(table: Table) -> None:
+    """A chat that is resumed folds although the server's settings pause all chats; pausing it again takes that back."""
+    await table.say(1)
+    table.services.keeping.patch_settings({"paused": True})
+    assert table.status().paused
+    table.services.steering.resume("c")
+    assert not table.status().paused
+    before = table.services.keeping.get("c").etag
+    await table.services.steering.pause("c")
+    assert table.status().paused
+    assert table.services.keeping.get("c").etag != before
