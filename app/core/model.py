@@ -27,8 +27,8 @@ class Message:
     """One stored message, as far as decisions look at it.
 
     `key` is the store's number for it, `index` its 0-based place among all messages of the chat, `tokens` its text
-    and its tool calls. `blank`: neither text nor tool calls. `calls` are the ids of the tool calls it makes, `answers` the id of
-    the call it answers. `revision` rises with every change of its content.
+    and its tool calls. `blank`: neither text nor tool calls. `calls` are the ids of the tool calls it makes, `answers`
+    the id of the call it answers. `revision` rises with every change of its content.
     """
 
     key: int

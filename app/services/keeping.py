@@ -124,14 +124,14 @@ class Keeping:
         """Merge into the server-wide settings."""
         with self.db.write() as session:
             values = merge_values(chats.server_settings(session), change)
-            _check(values, {})
+            _check(values, {}, ["body"])
             chats.save_server_settings(session, values)
             return _show_settings(values)
 
 
 def show_chat(session: Session, chat: Chat) -> ChatView:
     """A stored chat as it is shown."""
-    state = read_state(session, chat)
+    settings, warnings = resolve(chats.server_settings(session), chat.settings)
     return ChatView(
         id=chat.id,
         title=chat.title,
@@ -139,14 +139,14 @@ def show_chat(session: Session, chat: Chat) -> ChatView:
         character_name=chat.character_name,
         strategy=chat.strategy,
         settings=chat.settings,
-        effective_settings=as_values(state.settings),
+        effective_settings=as_values(settings),
         parent_chat_id=chat.parent_chat_id,
         forked_at_message_id=chat.forked_at_message_id,
         memory_version=chat.memory_version,
-        counts=count_messages(session, state),
+        counts=count_messages(session, chat),
         created_at=from_ms(chat.created_at),
         updated_at=from_ms(chat.updated_at),
-        warnings=state.warnings,
+        warnings=warnings,
         revision=chat.revision,
     )
 
@@ -168,7 +168,7 @@ def _change(session: Session, chat: Chat, fields: Mapping[str, Any]) -> None:
             setattr(chat, name, fields[name])
     if fields.get("settings") is not None:
         chat.settings = merge_values(chat.settings, fields["settings"])
-        _check(chats.server_settings(session), chat.settings)
+        _check(chats.server_settings(session), chat.settings, ["body", "settings"])
         session.flush()
         retire(session, read_state(session, chat))
     if fields.get("strategy") is not None:
@@ -188,13 +188,11 @@ def _switch(chat: Chat, strategy: str) -> None:
         chat.memory_version += 1
 
 
-def _check(server: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+def _check(server: Mapping[str, Any], own: Mapping[str, Any], where: list[str | int]) -> None:
     """Refuse values that do not fit together; a person who sets them should hear of it at once."""
     found = contradictions(resolve_unclamped(server, own).layered)
     if found:
-        errors: list[FieldError] = [
-            {"loc": ["body", "settings", "layered", name], "msg": text} for name, text in found.items()
-        ]
+        errors: list[FieldError] = [{"loc": [*where, "layered", name], "msg": text} for name, text in found.items()]
         detail = "; ".join(f"layered.{name} {text}" for name, text in found.items())
         raise InvalidRequest(f"{detail}.", errors)
 

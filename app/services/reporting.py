@@ -8,14 +8,19 @@ from sqlmodel import Session
 
 from app.core.model import Usage
 from app.core.promotion import count_merges
+from app.core.turns import outline
 from app.errors import NotFound
 from app.services.blocks import Blocks
 from app.services.connections import Connections
 from app.services.ports import ModelServers
 from app.services.reading import ChatState, Place, read_history, read_state, require_chat, through
 from app.services.working import ErrorView, JobView, show_error, show_job
-from app.store import counting, jobs, snippets
+from app.store import counting, jobs, messages, snippets
 from app.store.engine import Database
+from app.store.tables import Chat
+
+_LAST_TURN = 64
+"""Messages that surely hold the last turn's tool calls and results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +127,7 @@ class Reporting:
                 memory_version=chat.memory_version,
                 enabled=state.settings.enabled,
                 paused=state.settings.paused,
-                counts=_counts(state, count),
+                counts=_counts(count, _reopened(session, chat, count.messages)),
                 summarized_through=through(session, state),
                 layers=_layers(state, turns),
                 memory_tokens=tokens,
@@ -155,21 +160,28 @@ class Reporting:
         return ConnectionStatus(name, connection.provider, connection.model, health.state, health.retry_at)
 
 
-def count_messages(session: Session, state: ChatState) -> CountsView:
-    """The chat's messages by state."""
-    return _counts(state, counting.counts(session, state.chat.key, state.chat.strategy))
+def count_messages(session: Session, chat: Chat) -> CountsView:
+    """The chat's messages by state, counted without reading them."""
+    count = counting.counts(session, chat.key, chat.strategy)
+    return _counts(count, _reopened(session, chat, count.messages))
 
 
-def _counts(state: ChatState, count: counting.Counts) -> CountsView:
+def _reopened(session: Session, chat: Chat, total: int) -> int:
+    """1 if the last reply ends no turn after all, because a tool call before it is unanswered (layered.md, Words)."""
+    newest = messages.newest_uncovered(session, chat.key, chat.strategy, _LAST_TURN)
+    return sum(1 for message in outline(newest, total).open if message.closes)
+
+
+def _counts(count: counting.Counts, reopened: int) -> CountsView:
     return CountsView(
         messages=count.messages,
-        turns=count.closed_ghosted + len(state.view.turns),
+        turns=count.closing - reopened,
         visible=count.messages - count.ghosted - count.hidden - count.omitted,
         ghosted=count.ghosted,
         hidden=count.hidden,
         omitted=count.omitted,
         pinned=count.pinned,
-        skipped=sum(1 for turn in state.view.turns if turn.skipped),
+        skipped=count.skipped,
     )
 
 

@@ -14,7 +14,7 @@ from app.store.tables import Message
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Messages of a chat by state, and their tokens. `closed_ghosted`: ghosted messages that end a turn."""
+    """Messages of a chat by state, and their tokens. `closing` ones end a turn, `skipped` ones of these are skipped."""
 
     messages: int = 0
     ghosted: int = 0
@@ -23,7 +23,8 @@ class Counts:
     pinned: int = 0
     raw_tokens: int = 0
     ghosted_tokens: int = 0
-    closed_ghosted: int = 0
+    closing: int = 0
+    skipped: int = 0
 
 
 def _after(strategy: str) -> tuple[ColumnElement[bool], ...]:
@@ -63,6 +64,8 @@ def counts(session: Session, chat_key: int, strategy: str) -> Counts:
     """How many messages are in which state."""
     leaf = leaf_of(strategy)
     covered = ~true() if leaf is None else leaf.is_not(None)
+    shown = (col(Message.hidden).is_(False), col(Message.omitted).is_(False))
+    closing = and_(col(Message.closes).is_(True), *shown)
     uncovered_rows = (
         select(
             func.count(),
@@ -70,6 +73,8 @@ def counts(session: Session, chat_key: int, strategy: str) -> Counts:
             func.sum(case((and_(col(Message.omitted).is_(True), col(Message.hidden).is_(False)), 1), else_=0)),
             func.sum(case((col(Message.pinned).is_(True), 1), else_=0)),
             func.sum(case((col(Message.hidden).is_(True), 0), else_=col(Message.tokens))),
+            func.sum(case((closing, 1), else_=0)),
+            func.sum(case((and_(closing, col(Message.skipped).is_(True)), 1), else_=0)),
         )
         .select_from(Message)
         .where(of_chat(), ~covered)
@@ -79,7 +84,9 @@ def counts(session: Session, chat_key: int, strategy: str) -> Counts:
         .select_from(Message)
         .where(of_chat(), covered)
     )
-    open_count, hidden, omitted, pinned, tokens = session.execute(uncovered_rows, {"chat_key": chat_key}).one()
+    open_count, hidden, omitted, pinned, tokens, open_closing, skipped = session.execute(
+        uncovered_rows, {"chat_key": chat_key}
+    ).one()
     ghosted, ghosted_tokens, closed = session.execute(ghosted_rows, {"chat_key": chat_key}).one()
     return Counts(
         messages=open_count + ghosted,
@@ -89,7 +96,8 @@ def counts(session: Session, chat_key: int, strategy: str) -> Counts:
         pinned=pinned or 0,
         raw_tokens=(tokens or 0) + (ghosted_tokens or 0),
         ghosted_tokens=ghosted_tokens or 0,
-        closed_ghosted=closed or 0,
+        closing=(closed or 0) + (open_closing or 0),
+        skipped=skipped or 0,
     )
 
 

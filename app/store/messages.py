@@ -42,7 +42,17 @@ class Content(NamedTuple):
 
 _T = SQLModel.metadata.tables["messages"].c
 _LIGHT = (
-    *(_T.key, _T.position, _T.role, (_T.tokens + _T.call_tokens), _T.blank, _T.hidden, _T.pinned, _T.omitted, _T.skipped),
+    *(
+        _T.key,
+        _T.position,
+        _T.role,
+        (_T.tokens + _T.call_tokens),
+        _T.blank,
+        _T.hidden,
+        _T.pinned,
+        _T.omitted,
+        _T.skipped,
+    ),
     *(_T.tool_calls, _T.tool_call_id, _T.revision),
 )
 
@@ -71,6 +81,21 @@ def uncovered(session: Session, chat_key: int, strategy: str, most: int = -1) ->
     query = _UNCOVERED[Strategy(strategy)]
     found = rows(session, query if most < 0 else query.limit(most), {"chat_key": chat_key})
     return [_to_core(row) for row in found.all()]
+
+
+_NEWEST = {
+    strategy: select(*_LIGHT)
+    .where(of_chat(), uncovered_by(leaf_of(strategy)))
+    .order_by(col(Message.position).desc())
+    .limit(bindparam("most"))
+    for strategy in Strategy
+}
+
+
+def newest_uncovered(session: Session, chat_key: int, strategy: str, most: int) -> list[CoreMessage]:
+    """The newest messages no live snippet covers, by index."""
+    found = rows(session, _NEWEST[Strategy(strategy)], {"chat_key": chat_key, "most": most})
+    return [_to_core(row) for row in reversed(found.all())]
 
 
 _ROLES = {role.value: role for role in Role}
