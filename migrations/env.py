@@ -1,4 +1,9 @@
-"""Alembic's entry: runs the migrations on the connection that `app.store.migrate` hands over."""
+"""Alembic's entry: runs the migrations on the connection that `app.store.migrate` hands over.
+
+A migration that rebuilds a table with `op.batch_alter_table` says what SQLite's reflection does not see, CHECK
+constraints and AUTOINCREMENT: `table_args=(sa.CheckConstraint(…), …)`, `table_kwargs={"sqlite_autoincrement": True}`.
+tests/store/test_migrate.py compares what comes out with app/store/tables.py.
+"""
 
 from alembic import context
 from sqlmodel import SQLModel

@@ -6,13 +6,14 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from sqlalchemy import CursorResult, Engine, Executable, create_engine, event
+from sqlalchemy import Connection, CursorResult, Engine, Executable, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlmodel import Session
 
 BUSY_TIMEOUT_MS = 10_000
-_WRITE = "turnfold_write"
+WRITE = "turnfold_write"
+"""The execution option that makes a connection begin with BEGIN IMMEDIATE."""
 
 
 class Database:
@@ -34,7 +35,7 @@ class Database:
         """A transaction that holds SQLite's write lock from its start, so that what it read is still true."""
         with (
             self._turn,
-            self.engine.connect().execution_options(**{_WRITE: True}) as connection,
+            self.engine.connect().execution_options(**{WRITE: True}) as connection,
             connection.begin(),
             Session(connection, join_transaction_mode="control_fully") as session,
         ):
@@ -63,6 +64,12 @@ def make_engine(url: str) -> Engine:
     return engine
 
 
+def execute_outside(connection: Connection, statement: str) -> None:
+    """Run a statement on SQLite while no transaction is open, and open none for it as SQLAlchemy would."""
+    raw: Any = connection.connection.driver_connection
+    raw.execute(statement)
+
+
 def sqlite_file(url: str) -> Path | None:
     """The file of a SQLite database; None for others and for one in memory."""
     parsed = make_url(url)
@@ -88,7 +95,7 @@ def _prepare_sqlite(connection: DBAPIConnection, _record: object) -> None:
 
 
 def _begin_sqlite(connection: Any) -> None:
-    if connection.get_execution_options().get(_WRITE, False):
+    if connection.get_execution_options().get(WRITE, False):
         connection.exec_driver_sql("BEGIN IMMEDIATE")
     else:
         # Waits for nobody and cannot fail, so the driver may do it itself: SQLAlchemy takes as long as for a query.
