@@ -131,15 +131,20 @@ def absorb(session: Session, sources: Sequence[CoreSnippet], parent_key: int) ->
 
 
 def dissolve(session: Session, merged: Snippet) -> list[int]:
-    """Put the snippets that a merged one absorbed back in its place; their keys, oldest first, none for a leaf."""
-    query = select(Snippet).where(col(Snippet.parent_key) == merged.key).order_by(col(Snippet.position))
+    """Let the newest snippet give way to those it absorbed; their keys in reading order, none for a leaf.
+
+    The parts come to the end of their layers, where the newest belong. Their old places may be taken: live snippets
+    move while absorbed ones keep the place they had.
+    """
+    query = select(Snippet).where(col(Snippet.parent_key) == merged.key).order_by(*_READING_ORDER)
     parts = list(session.execute(query).scalars())
     if parts:
         merged.state = "deleted"
         session.flush()
     for part in parts:
+        part.position = next_position(session, part.chat_key, part.strategy, part.layer)
         part.state, part.parent_key = "live", None
-    session.flush()
+        session.flush()  # the next one's place depends on it
     return [part.key for part in parts]
 
 
@@ -172,12 +177,15 @@ def matching(
 
 
 def children_ids(session: Session, keys: Sequence[int]) -> dict[int, list[str]]:
-    """The ids of the snippets that each of these absorbed, oldest first."""
+    """The ids of the snippets that each of these absorbed, oldest first.
+
+    A merge reaches over several layers where max_layers was lowered; the deeper one holds what is older.
+    """
     found: dict[int, list[str]] = {key: [] for key in keys}
     query = (
         select(col(Snippet.parent_key), col(Snippet.id))
         .where(col(Snippet.parent_key).in_(keys))
-        .order_by(col(Snippet.position))
+        .order_by(*_READING_ORDER)
     )
     for parent, child in session.execute(query):
         found[parent].append(child)

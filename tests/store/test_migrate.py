@@ -17,7 +17,7 @@ from app.errors import Conflict
 from app.store import jobs, messages
 from app.store.engine import Database, make_engine
 from app.store.migrate import is_current, migrate, schema_change
-from tests.support.rows import add_chat, add_messages, add_snippet, keys_at
+from tests.support.rows import LAYERED, add_chat, add_messages, add_snippet, keys_at
 
 TABLES = sorted(SQLModel.metadata.tables)
 
@@ -36,7 +36,7 @@ def fill(db: Database) -> None:
         add_messages(session, chat.key, 4)
         merged = add_snippet(session, chat.key, 1, 0)
         part = add_snippet(session, chat.key, 0, 0, state="absorbed", parent_key=merged)
-        messages.cover(session, keys_at(session, chat.key, [0, 1]), messages.leaf_of("layered"), part)  # type: ignore[arg-type]  # layered has a leaf
+        messages.cover(session, keys_at(session, chat.key, [0, 1]), LAYERED, part)
         jobs.add(session, chat.key, "fold", 1)
 
 

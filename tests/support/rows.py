@@ -6,7 +6,17 @@ from typing import Any
 from sqlmodel import Session
 
 from app.store import chats, messages, snippets
+from app.store.messages import Leaf, leaf_of
 from app.store.tables import Chat, Snippet
+
+
+def _layered() -> Leaf:
+    leaf = leaf_of("layered")
+    assert leaf is not None
+    return leaf
+
+
+LAYERED = _layered()
 
 
 def add_chat(session: Session, chat_id: str = "c") -> Chat:
