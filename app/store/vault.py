@@ -2,52 +2,66 @@
 
 import base64
 import hashlib
-import os
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 from cryptography.fernet import Fernet, InvalidToken
 
 from app.errors import InvalidRequest
+from app.store.keyfile import KeyFile
+
+_UNREADABLE = (
+    "A stored API key cannot be read: TURNFOLD_SECRET_KEY or the key file has changed."
+    " Restore it, or PUT the connection again with its api_key."
+)
 
 
+@dataclass(frozen=True, slots=True)
 class Vault:
-    """Encrypts and decrypts API keys."""
+    """Encrypts and decrypts API keys. `read` gives the secret or None, `make` the same and makes one if there is none.
 
-    def __init__(self, secret: bytes) -> None:
-        # Fernet wants 32 bytes in base64; a person's secret may be any text.
-        self._fernet = Fernet(base64.urlsafe_b64encode(hashlib.sha256(secret).digest()))
+    The secret is fetched anew for every key: what another process made meanwhile holds here too.
+    """
+
+    read: Callable[[], bytes | None]
+    make: Callable[[], bytes]
 
     def lock(self, api_key: str) -> str:
-        """The key as it may be stored."""
-        return self._fernet.encrypt(api_key.encode()).decode()
+        """The key as it may be stored. Raises InvalidRequest when there is no secret and none can be made."""
+        return _fernet(self.make()).encrypt(api_key.encode()).decode()
 
     def unlock(self, stored: str) -> str:
         """The key as it is sent. Raises InvalidRequest when it was stored under another secret."""
+        secret = self.read()
+        if secret is None:
+            raise InvalidRequest(_UNREADABLE)
         try:
-            return self._fernet.decrypt(stored.encode()).decode()
+            return _fernet(secret).decrypt(stored.encode()).decode()
         except InvalidToken:
-            raise InvalidRequest(
-                "A stored API key cannot be read: TURNFOLD_SECRET_KEY or the key file has changed."
-                " Restore it, or PUT the connection again with its api_key."
-            ) from None
+            raise InvalidRequest(_UNREADABLE) from None
 
 
 def open_vault(secret: str | None, database_file: Path | None) -> Vault:
-    """The vault for a database: by the given secret, else by a key file beside it, made with mode 0600 if absent."""
+    """The vault for a database: by the given secret, else by a key file beside it, which the first stored key makes.
+
+    With neither, as for a database that is no file, keys are refused: under a secret that ends with the process none
+    could be read again.
+    """
     if secret:
-        return Vault(secret.encode())
+        fixed = secret.encode()
+        return Vault(lambda: fixed, lambda: fixed)
     if database_file is None:
-        return Vault(os.urandom(32))
-    key_file = database_file.with_name(database_file.name + ".key")
-    return Vault(_read_or_make(key_file))
+        return Vault(lambda: None, _refuse)
+    file = KeyFile(database_file.with_name(database_file.name + ".key"))
+    return Vault(file.read, file.make)
 
 
-def _read_or_make(key_file: Path) -> bytes:
-    try:
-        descriptor = os.open(key_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return key_file.read_bytes()
-    with os.fdopen(descriptor, "wb") as file:
-        secret = Fernet.generate_key()
-        file.write(secret)
-    return secret
+def _refuse() -> NoReturn:
+    raise InvalidRequest("Set TURNFOLD_SECRET_KEY, which API keys are encrypted with; then store this one again.")
+
+
+def _fernet(secret: bytes) -> Fernet:
+    # Fernet wants 32 bytes in base64; a person's secret may be any text.
+    return Fernet(base64.urlsafe_b64encode(hashlib.sha256(secret).digest()))
