@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
@@ -10,7 +11,8 @@ import httpx
 
 from app.core.retry import RetryPolicy
 from app.core.summary import Summarizer
-from app.jobs.runner import Runner
+from app.jobs.runner import BEAT_S, Runner
+from app.jobs.threads import Patience, Threads
 from app.llm.caller import Caller
 from app.llm.extractive import Extractive
 from app.llm.http import new_client
@@ -64,24 +66,35 @@ class Models(Summarizer, ModelServers, Protocol):
     """What speaks to models."""
 
 
-def assemble(settings: Settings, *, count: Counter | None = None, models: Models | None = None) -> Server:
+Sleep = Callable[[float], Awaitable[None]]
+
+
+def assemble(
+    settings: Settings,
+    *,
+    count: Counter | None = None,
+    models: Models | None = None,
+    sleep: Sleep = asyncio.sleep,
+    beat_s: float = BEAT_S,
+) -> Server:
     """Put a server together. Nothing runs and nothing is migrated yet.
 
-    `count` and `models` take the place of the parts that are slow to load or speak to the outside.
+    `count`, `models` and `sleep` take the place of the parts that are slow or speak to the outside; `beat_s` is how
+    often work that was left is looked for.
     """
     db, client, count = Database(settings.database_url), new_client(), count or TokenCounter()
     secret = settings.secret_key.get_secret_value() if settings.secret_key else None
-    caller = models or _caller(settings, client, count)
+    caller = models or _caller(settings, client, count, sleep)
     connections = Connections(db, open_vault(secret, sqlite_file(settings.database_url)), settings, caller)
     prompts = PromptLibrary(resource_dir("prompts"))
-    folding = Folding(db, Asking(prompts, count), connections, caller, settings.breaker_cooldown_s)
-    starting = Starting(db, settings.resume_jobs)
-    runner = Runner(db, folding.run, starting.resume, lambda first: starting.recover(first=first))
+    patience = Patience(Threads("turnfold-folding", 4), sleep)
+    folding = Folding(db, Asking(prompts, count), connections, caller, settings.breaker_cooldown_s, patience)
+    runner = Runner(db, folding, Starting(db, settings.resume_jobs), beat_s)
     services = _services(db, count, connections, prompts, caller, runner)
     return Server(settings, db, client, runner, services)
 
 
-def _caller(settings: Settings, client: httpx.AsyncClient, count: Counter) -> Caller:
+def _caller(settings: Settings, client: httpx.AsyncClient, count: Counter, sleep: Sleep) -> Caller:
     return Caller(
         client=client,
         count=count,
@@ -89,7 +102,7 @@ def _caller(settings: Settings, client: httpx.AsyncClient, count: Counter) -> Ca
         policy=RetryPolicy(settings.retry_attempts, settings.retry_base_s, settings.retry_max_s),
         cooldown_s=settings.breaker_cooldown_s,
         clock=lambda: datetime.now(UTC),
-        sleep=asyncio.sleep,
+        sleep=sleep,
         random=random.random,
     )
 

@@ -3,57 +3,68 @@
 import asyncio
 import os
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
 from typing import Protocol
 from uuid import uuid4
 
 import structlog
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import SQLAlchemyError
 
-from app.store import jobs
+from app.jobs.threads import Threads
+from app.store import chats, jobs
+from app.store.clock import now_ms
 from app.store.engine import Database
+from app.store.faults import cause
 
 log = structlog.get_logger()
 
 LEASE_MS = 10_000
 BEAT_S = 2.0
 POLL_S = 0.05
+_LEAST_REST_S = 0.01
 
 
-class Retry(Protocol):
-    """When the work on a chat is taken up again."""
+class Work(Protocol):
+    """Does claimed jobs."""
 
-    @property
-    def chat_key(self) -> int: ...
-    @property
-    def moment(self) -> datetime: ...
+    async def run(self, job_id: str, owner: str) -> None:
+        """Do a job to its end, and say in the database how it ended."""
+        ...
+
+    async def crashed(self, job_id: str, owner: str) -> None:
+        """End a job whose run raised what nobody foresaw."""
+        ...
 
 
-Work = Callable[[str, str], Awaitable[Retry | None]]
-"""Does a claimed job (id, owner) to its end."""
+class Recovery(Protocol):
+    """Finds work that was left. Both may raise SQLAlchemyError, and are then called again."""
+
+    def wake(self) -> None:
+        """Once, when the process starts."""
+        ...
+
+    def recover(self, owner: str) -> list[str]:
+        """Ids of the jobs to run now; called at every beat, so it looks before it writes."""
+        ...
 
 
 class Runner:
-    """Starts queued jobs, cuts cancelled ones, renews leases and finds the jobs of processes that died.
+    """Starts queued jobs, cuts those that are not ours any more, renews leases and takes up work that was left.
 
-    `resume` queues what is due on a chat and returns the job's id. `recover` marks what dead processes left and returns
-    the ids of jobs that wait; it is told whether it is asked for the first time.
+    Nothing it needs is in its memory alone: what to do is read from the database at every beat, every `beat_s` seconds.
     """
 
-    def __init__(
-        self,
-        db: Database,
-        work: Work,
-        resume: Callable[[int], str | None],
-        recover: Callable[[bool], list[str]],
-    ) -> None:
+    def __init__(self, db: Database, work: Work, recovery: Recovery, beat_s: float = BEAT_S) -> None:
         self.owner = f"{os.getpid()}-{uuid4()}"
         self._db = db
         self._work = work
-        self._resume = resume
-        self._recover = recover
+        self._recovery = recovery
+        self._beat_s = beat_s
+        self._looks = Threads("turnfold-looks", 2)
+        self._changes = Threads("turnfold-changes", 2)  # a locked database must not keep others from looking
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._timers: dict[int, asyncio.TimerHandle] = {}
+        self._poked: set[str] = set()
+        self._woken = False
+        self._nudge = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._beat: asyncio.Task[None] | None = None
 
@@ -64,14 +75,16 @@ class Runner:
 
     async def stop(self) -> None:
         """Cut what runs; what was committed stays, the rest is interrupted and taken up by the next process."""
-        for timer in self._timers.values():
-            timer.cancel()
+        self._loop = None
         tasks = [*self._tasks.values(), *([self._beat] if self._beat else [])]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await asyncio.to_thread(self._release)
-        self._loop = None
+        try:
+            await self._changes(self._release)
+        except SQLAlchemyError as error:
+            # Their leases run out, and the next process finds them so.
+            log.warning("jobs_not_released", detail=cause(error))
 
     @property
     def alive(self) -> bool:
@@ -79,9 +92,12 @@ class Runner:
         return self._beat is not None and not self._beat.done()
 
     def poke(self, job_id: str) -> None:
-        """Start a queued job soon; from any thread. Before the start there is nothing to do: it finds the job."""
-        if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._begin, job_id)
+        """Start a queued job soon; from any thread, before the start too."""
+        loop = self._loop
+        if loop is None:
+            self._poked.add(job_id)
+        else:
+            loop.call_soon_threadsafe(self._begin, job_id)
 
     async def cancel(self, job_id: str) -> None:
         """Cut a job's task and wait until it is gone."""
@@ -93,84 +109,112 @@ class Runner:
     async def wait(self, job_id: str, seconds: float) -> bool:
         """Wait until a job has ended, in whatever process it runs; False if it has not by then."""
         deadline = asyncio.get_running_loop().time() + seconds
-        while not await asyncio.to_thread(self._ended, job_id):
+        while not await self._looks(self._ended, job_id):
             left = deadline - asyncio.get_running_loop().time()
             if left <= 0:
                 return False
             task = self._tasks.get(job_id)
             if task is not None:
-                await asyncio.wait([task], timeout=left)
+                # Not for ever: another process may have ended the job, and the beat that cuts the task be late.
+                await asyncio.wait([task], timeout=min(left, self._beat_s))
             else:
                 await asyncio.sleep(min(left, POLL_S))
         return True
 
     def _begin(self, job_id: str) -> None:
-        if job_id not in self._tasks:
+        if job_id not in self._tasks and self._loop is not None:
+            self._poked.discard(job_id)
             task = asyncio.create_task(self._run(job_id), name=f"job {job_id}")
             self._tasks[job_id] = task
-            task.add_done_callback(lambda _: self._tasks.pop(job_id, None))
+            task.add_done_callback(lambda _: self._over(job_id))
+
+    def _over(self, job_id: str) -> None:
+        del self._tasks[job_id]
+        self._nudge.set()
 
     async def _run(self, job_id: str) -> None:
-        if not await asyncio.to_thread(self._claim, job_id):
+        try:
+            if not await self._changes(self._claim, job_id):
+                return
+        except SQLAlchemyError as error:
+            log.warning("job_not_claimed", job=job_id, detail=cause(error))
+            self._poked.add(job_id)  # the next beat tries again
             return
         try:
-            retry = await self._work(job_id, self.owner)
+            await self._work.run(job_id, self.owner)
         except Exception:
             # A bug in one job must not silence the runner; the job is ended, and its chat is left as it was.
             log.exception("job_crashed", job=job_id)
-            await asyncio.to_thread(self._end, job_id)
-            return
-        if retry is not None:
-            self._take_up_later(retry)
-
-    def _take_up_later(self, retry: Retry) -> None:
-        loop = asyncio.get_running_loop()
-        seconds = max(0.0, (retry.moment - datetime.now(UTC)).total_seconds())
-        old = self._timers.pop(retry.chat_key, None)
-        if old is not None:
-            old.cancel()
-        self._timers[retry.chat_key] = loop.call_later(seconds, self._take_up, retry.chat_key)
-
-    def _take_up(self, chat_key: int) -> None:
-        self._timers.pop(chat_key, None)
-        task = asyncio.create_task(self._resume_chat(chat_key))
-        self._tasks[f"resume {chat_key}"] = task
-        task.add_done_callback(lambda _: self._tasks.pop(f"resume {chat_key}", None))
-
-    async def _resume_chat(self, chat_key: int) -> None:
-        job_id = await asyncio.to_thread(self._resume, chat_key)
-        if job_id is not None:
-            self._begin(job_id)
+            await self._work.crashed(job_id, self.owner)
 
     async def _keep_beating(self) -> None:
-        first = True
         while True:
-            try:
-                await self._beat_once(first=first)
-                first = False
-            except OperationalError as error:
-                # A full disk or a locked database passes; the beat must not end with it.
-                log.warning("beat_failed", detail=str(error.orig))
-            await asyncio.sleep(BEAT_S)
+            await self._bear(self._cut_lost)
+            await self._bear(self._renew_and_begin)
+            await self._rest()
 
-    async def _beat_once(self, *, first: bool) -> None:
-        for job_id in await asyncio.to_thread(self._renew_and_recover, first):
-            self._begin(job_id)
-        for job_id in await asyncio.to_thread(self._taken_away):
-            await self.cancel(job_id)
+    async def _bear(self, step: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await step()
+        except SQLAlchemyError as error:
+            # A full disk, a locked database or a busy pool passes; the beat must not end with it.
+            log.warning("beat_failed", detail=cause(error))
 
-    def _renew_and_recover(self, first: bool) -> list[str]:
+    async def _cut_lost(self) -> None:
+        """Cut tasks whose jobs another process ended, deleted or took over."""
+        running = list(self._tasks)
+        for job_id in await self._looks(self._lost, running) if running else ():
+            task = self._tasks.get(job_id)
+            if task is not None:
+                task.cancel()
+
+    async def _renew_and_begin(self) -> None:
+        """In this order, so that what still runs here is never taken for dead."""
         running = list(self._tasks)
         if running:
-            with self._db.write() as session:
-                jobs.renew(session, running, self.owner, LEASE_MS)
-        return self._recover(first)
+            await self._changes(self._renew, running)
+        if not self._woken:
+            await self._changes(self._recovery.wake)
+            self._woken = True
+        for job_id in [*self._poked, *await self._changes(self._recovery.recover, self.owner)]:
+            self._begin(job_id)
 
-    def _taken_away(self) -> list[str]:
-        """Jobs we still run that have ended in the store: another process cancelled them."""
+    async def _rest(self) -> None:
+        """Until the next beat, or until failed work is to be taken up again, if that comes first.
+
+        Whenever a job ends it may have left such work, so the time is looked up anew.
+        """
+        loop = asyncio.get_running_loop()
+        end = loop.time() + self._beat_s
+        while True:
+            self._nudge.clear()
+            left = min(end - loop.time(), await self._until_retry())
+            try:
+                async with asyncio.timeout(max(left, _LEAST_REST_S)):
+                    await self._nudge.wait()
+            except TimeoutError:
+                return
+
+    async def _until_retry(self) -> float:
+        """Seconds until the next retry; a whole beat if there is none, or it cannot be read."""
+        try:
+            moment = await self._looks(self._next_retry)
+        except SQLAlchemyError as error:
+            log.warning("beat_failed", detail=cause(error))
+            return self._beat_s
+        return self._beat_s if moment is None else (moment - now_ms()) / 1000
+
+    def _lost(self, job_ids: list[str]) -> list[str]:
         with self._db.read() as session:
-            found = [jobs.by_id(session, job_id) for job_id in list(self._tasks)]
-            return [job.id for job in found if job is not None and job.state not in jobs.ACTIVE]
+            return jobs.lost(session, job_ids, self.owner)
+
+    def _renew(self, job_ids: list[str]) -> None:
+        with self._db.write() as session:
+            jobs.renew(session, job_ids, self.owner, LEASE_MS)
+
+    def _next_retry(self) -> int | None:
+        with self._db.read() as session:
+            return chats.next_retry(session)
 
     def _claim(self, job_id: str) -> bool:
         with self._db.write() as session:
@@ -181,13 +225,7 @@ class Runner:
             job = jobs.by_id(session, job_id)
             return job is None or job.state not in jobs.ACTIVE
 
-    def _end(self, job_id: str) -> None:
-        with self._db.write() as session:
-            job = jobs.owned(session, job_id, self.owner)
-            if job is not None:
-                jobs.finish(job, "failed", "An error inside Turnfold ended this job; the log says which.")
-
     def _release(self) -> None:
         with self._db.write() as session:
             for job in jobs.owned_by(session, self.owner):
-                jobs.finish(job, "interrupted", "The server was shut down.")
+                jobs.interrupt(session, job, "The server was shut down.")

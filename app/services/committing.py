@@ -1,15 +1,18 @@
 """Writing memory down, if what it was planned on still holds (DESIGN, decision 4)."""
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
 from sqlmodel import Session
 
 from app.core.folding import Fold
+from app.core.model import Snippet as CoreSnippet
 from app.core.model import Usage
 from app.core.promotion import Merge, Seed
 from app.core.settings import resolve
 from app.core.summary import Summary
+from app.services.reading import read_head
 from app.store import chats, counting, jobs, messages, snippets
 from app.store.clock import now_ms
 from app.store.tables import Chat, Job, Snippet
@@ -26,28 +29,30 @@ class Basis:
     owner: str
 
 
-def still_ours(session: Session, basis: Basis) -> tuple[Chat, Job] | None:
-    """The chat and the job, unless memory was forgotten, the strategy switched or the job taken away meanwhile."""
+def still_ours(session: Session, basis: Basis, cost: Usage) -> tuple[Chat, Job] | None:
+    """The chat and the job, unless memory was forgotten, the strategy switched or the job taken away meanwhile.
+
+    The cost is noted whatever became of the job: it was paid.
+    """
     chat = chats.get(session, basis.chat_key)
-    job = jobs.owned(session, basis.job_id, basis.owner)
-    if chat is None or job is None or (chat.epoch, chat.strategy) != (basis.epoch, basis.strategy):
+    job = jobs.by_id(session, basis.job_id)
+    note_usage(chat, job, cost)
+    if chat is None or job is None or not jobs.runs(job, basis.owner):
         return None
-    return chat, job
+    return (chat, job) if (chat.epoch, chat.strategy) == (basis.epoch, basis.strategy) else None
 
 
 def commit_fold(session: Session, basis: Basis, fold: Fold, summary: Summary, source_tokens: int) -> bool:
     """Store a snippet and ghost what it covers; False (and only the cost is noted) if the plan no longer holds."""
-    ours = still_ours(session, basis)
+    ours = still_ours(session, basis, summary.usage)
     leaf = messages.leaf_of(basis.strategy)
     if ours is None or leaf is None:
         return False
     chat, job = ours
-    note_usage(chat, job, summary.usage)
     if not messages.unchanged(session, fold.covers, leaf) or _enters_window(session, chat, fold):
         return False
     # Before the snippet, so that chat and job are written once, with it.
-    chat.memory_version += 1
-    chat.last_error = None
+    _note_success(chat)
     job.done += 1
     job.total = max(job.total, job.done)
     layer, position = _place(session, basis, fold)
@@ -58,16 +63,11 @@ def commit_fold(session: Session, basis: Basis, fold: Fold, summary: Summary, so
 
 
 def commit_merge(session: Session, basis: Basis, merge: Merge, summary: Summary, source_tokens: int) -> bool:
-    """Store a merged snippet and absorb its sources; False if the plan no longer holds."""
-    ours = still_ours(session, basis)
-    if ours is None:
+    """Store a merged snippet and absorb its sources; False (and only the cost is noted) if the plan fails by now."""
+    ours = still_ours(session, basis, summary.usage)
+    if ours is None or not _may_leave(session, ours[0], merge.sources, merge.layer):
         return False
-    chat, job = ours
-    note_usage(chat, job, summary.usage)
-    if not snippets.unchanged(session, merge.sources):
-        return False
-    chat.memory_version += 1
-    chat.last_error = None
+    _note_success(ours[0])
     in_place = _place_of(session, merge) if merge.sources[0].layer == merge.layer else None
     end = snippets.next_position(session, basis.chat_key, basis.strategy, merge.layer)
     snippet = snippets.add(session, _new_snippet(basis, summary, merge.layer, end, "merge", source_tokens))
@@ -78,8 +78,9 @@ def commit_merge(session: Session, basis: Basis, merge: Merge, summary: Summary,
 
 
 def commit_seed(session: Session, basis: Basis, seed: Seed) -> bool:
-    """Move a snippet into the empty layer below; False if the plan no longer holds."""
-    if still_ours(session, basis) is None or not snippets.unchanged(session, [seed.snippet]):
+    """Move a snippet into the layer below; False if the plan no longer holds."""
+    ours = still_ours(session, basis, Usage())
+    if ours is None or not _may_leave(session, ours[0], (seed.snippet,), seed.layer):
         return False
     snippet = session.get(Snippet, seed.snippet.key)
     if snippet is None:
@@ -89,10 +90,41 @@ def commit_seed(session: Session, basis: Basis, seed: Seed) -> bool:
     return True
 
 
-def note_usage(chat: Chat, job: Job, usage: Usage) -> None:
-    """Count what a summary cost, used or not."""
-    job.usage = jobs.add_usage(job.usage, usage)
-    chat.usage = jobs.add_usage(chat.usage, usage)
+def note_usage(chat: Chat | None, job: Job | None, usage: Usage) -> None:
+    """Count what a summary cost, used or not, on what of the two still exists."""
+    if job is not None and usage != Usage():
+        job.usage = jobs.add_usage(job.usage, usage)
+    if chat is not None and usage != Usage():
+        chat.usage = jobs.add_usage(chat.usage, usage)
+
+
+def _note_success(chat: Chat) -> None:
+    chat.memory_version += 1
+    chat.last_error = chat.retry_at = None
+
+
+def _may_leave(session: Session, chat: Chat, sources: Sequence[CoreSnippet], layer: int) -> bool:
+    """Whether snippets may still go to a layer, as one if they are several: nothing overlaps or is enclosed then."""
+    state = read_head(session, chat)
+    return snippets.unchanged(session, sources) and may_leave(state.memory, state.apart, sources, layer)
+
+
+def may_leave(live: Sequence[CoreSnippet], apart: Collection[int], sources: Sequence[CoreSnippet], layer: int) -> bool:
+    """Whether `sources` are neighbours in reading order and, where they leave their layer, the oldest of it.
+
+    One snippet alone goes to an empty layer, or to any if it has no neighbour to merge with. `apart` are the keys of
+    snippets right before which uncovered turns lie (core.promotion).
+    """
+    keys, wanted = [snippet.key for snippet in live], [source.key for source in sources]
+    start, own = keys.index(wanted[0]), sources[0].layer
+    end = start + len(wanted)
+    if keys[start:end] != wanted or any(source.key in apart for source in sources[1:]):
+        return False
+    if layer != own and start and live[start - 1].layer <= own:
+        return False
+    if len(sources) > 1 or all(snippet.layer != layer for snippet in live):
+        return True
+    return end == len(live) or live[end].layer != own or live[end].key in apart
 
 
 def _enters_window(session: Session, chat: Chat, fold: Fold) -> bool:

@@ -1,11 +1,11 @@
 """Running a job: read and plan, ask the model with no transaction open, commit if the plan still holds, repeat."""
 
-import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import structlog
+from sqlalchemy.exc import SQLAlchemyError
 from sqlmodel import Session
 
 from app.core.folding import AUTO, DRAIN, FORCE, Fold, Mode
@@ -17,11 +17,12 @@ from app.errors import InvalidRequest, ModelError, ModelRejected, NotFound
 from app.services.asking import Asking
 from app.services.committing import Basis, commit_fold, commit_merge, commit_seed, note_usage
 from app.services.connections import Connections
-from app.services.ports import Retry
+from app.services.ports import InThread
 from app.services.reading import ChatState, read_head, read_state
 from app.store import chats, jobs
 from app.store.clock import now_ms, to_ms
 from app.store.engine import Database
+from app.store.faults import UNAVAILABLE, cause, reason
 from app.store.tables import Job
 
 log = structlog.get_logger()
@@ -38,11 +39,14 @@ def stronger(kind: str, other: str) -> str:
 
 @dataclass
 class _Run:
-    """What a run remembers between its steps. `shrinks`: memory_tokens may still ask for merges."""
+    """What a run remembers between its steps.
 
-    basis: Basis | None = None
+    `shrinks`: memory_tokens may still ask for merges. `unnoted`: what was paid for a summary that is not stored yet.
+    """
+
     folds: int = 0
     shrinks: bool = True
+    unnoted: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,30 +59,75 @@ class _Step:
     fallback: Connection | None
 
 
+_CRASHED = "An error inside Turnfold ended this job; the log says which. The next message tries again."
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """Why a job failed. `connection`: of the model, empty if none is to blame; `retry_at`: epoch ms."""
+
+    code: str
+    detail: str
+    connection: str = ""
+    status: int | None = None
+    retry_at: int | None = None
+
+    @classmethod
+    def of(cls, error: ModelError, retry_at: int | None) -> "_Failure":
+        return cls(error.code, error.detail, error.connection, error.status, retry_at)
+
+    def report(self) -> dict[str, Any]:
+        """As it is stored."""
+        return {**asdict(self), "at": now_ms()}
+
+
 @dataclass(frozen=True)
 class Folding:
-    """Carries jobs out. `cooldown_s`: how long after a failure the work is taken up again by itself."""
+    """Carries jobs out. `cooldown_s`: how long after a failure the work is taken up again by itself.
+
+    `in_thread` bears with a database that is locked for a while: an answer that was paid for is not thrown away.
+    """
 
     db: Database
     asking: Asking
     connections: Connections
     summarizer: Summarizer
     cooldown_s: float
+    in_thread: InThread
 
-    async def run(self, job_id: str, owner: str) -> Retry | None:
-        """Do the work of a claimed job to its end; says when to take it up again, if a model could not be had.
-
-        Cancelling it cuts the call to the model.
-        """
+    async def run(self, job_id: str, owner: str) -> None:
+        """Do the work of a claimed job to its end. Cancelling it cuts the call to the model."""
         run = _Run()
         try:
-            while step := await asyncio.to_thread(self._plan, job_id, owner, run):
-                summary = await self._summarize(step.request, step.fallback) if step.request else None
-                done = await asyncio.to_thread(self._commit, step, summary)
-                _remember(run, step, summary, done=done)
+            await self._steps(job_id, owner, run)
         except ModelError as error:
-            return await asyncio.to_thread(self._fail, job_id, owner, error)
-        return None
+            failure = _Failure.of(error, self._retry_at(error))
+            await self._end(job_id, owner, failure, Usage(calls=error.calls))
+        except UNAVAILABLE as error:
+            await self._end(job_id, owner, _store_failure(error, self._after_cooldown()), run.unnoted)
+
+    async def crashed(self, job_id: str, owner: str) -> None:
+        """End a job that met an error nobody foresaw; the chat is as it was, and says so."""
+        await self._end(job_id, owner, _Failure("internal", _CRASHED), Usage())
+
+    async def _steps(self, job_id: str, owner: str, run: _Run) -> None:
+        while step := await self.in_thread(self._plan, job_id, owner, run):
+            summary = await self._summarize(step.request, step.fallback) if step.request else None
+            run.unnoted = summary.usage if summary else Usage()
+            done = await self.in_thread(self._commit, step, summary)
+            run.unnoted = Usage()
+            _remember(run, step, summary, done=done)
+
+    async def _end(self, job_id: str, owner: str, failure: _Failure, cost: Usage) -> None:
+        """End a job that failed. If even that cannot be written its lease runs out, and it is found so."""
+        try:
+            await self.in_thread(self._fail, job_id, owner, failure, cost)
+        except SQLAlchemyError as error:
+            log.warning("job_not_ended", job=job_id, detail=cause(error))
+            return
+        log.warning(
+            "job_failed", job=job_id, connection=failure.connection, status=failure.status, detail=failure.detail
+        )
 
     async def _summarize(self, request: SummaryRequest, fallback: Connection | None) -> Summary:
         """The summary, by the fallback connection if the first one fails: then it is degraded."""
@@ -153,28 +202,26 @@ class Folding:
                 return commit_merge(session, step.basis, step.plan, summary, tokens)
             return commit_fold(session, step.basis, step.plan, summary, tokens)
 
-    def _fail(self, job_id: str, owner: str, error: ModelError) -> Retry | None:
-        """End the job; the messages stay visible, and status says what is wrong and when it goes on."""
-        retry_at = self._retry_at(error)
-        report = _report(error, retry_at)
+    def _fail(self, job_id: str, owner: str, failure: _Failure, cost: Usage) -> None:
+        """The messages stay visible, and status says what is wrong and when it goes on."""
         with self.db.write() as session:
-            job = jobs.owned(session, job_id, owner)
+            job = jobs.by_id(session, job_id)
             chat = chats.get(session, job.chat_key) if job else None
-            if job is None or chat is None:
-                return None
+            note_usage(chat, job, cost)
+            if job is None or chat is None or not jobs.runs(job, owner):
+                return
             job.failed += 1
-            note_usage(chat, job, Usage(calls=error.calls))
-            chat.last_error = report
-            jobs.finish(job, "failed", error.detail, report)
-            chat_key = chat.key
-        log.warning("job_failed", job=job_id, connection=error.connection, status=error.status, detail=error.detail)
-        return Retry(chat_key, retry_at) if retry_at else None
+            chat.last_error, chat.retry_at = failure.report(), failure.retry_at
+            jobs.finish(job, "failed", failure.detail, failure.report())
 
-    def _retry_at(self, error: ModelError) -> datetime | None:
+    def _retry_at(self, error: ModelError) -> int | None:
         """A refusal waits for a person and the next append, anything else for the connection to cool down."""
         if error.retry_at is None and not isinstance(error, ModelRejected):
-            return datetime.now(UTC) + timedelta(seconds=self.cooldown_s)
-        return error.retry_at
+            return self._after_cooldown()
+        return to_ms(error.retry_at) if error.retry_at else None
+
+    def _after_cooldown(self) -> int:
+        return to_ms(datetime.now(UTC) + timedelta(seconds=self.cooldown_s))
 
 
 def _choose(state: ChatState, job: Job, run: _Run) -> Fold | Promotion | None:
@@ -221,12 +268,6 @@ def _connection_name(settings: ChatSettings, plan: Fold | Merge) -> str:
     return settings.merge_connection or settings.connection if merges else settings.connection
 
 
-def _report(error: ModelError, retry_at: datetime | None) -> dict[str, Any]:
-    return {
-        "code": error.code,
-        "detail": error.detail,
-        "connection": error.connection,
-        "status": error.status,
-        "at": now_ms(),
-        "retry_at": to_ms(retry_at) if retry_at else None,
-    }
+def _store_failure(error: SQLAlchemyError, retry_at: int) -> _Failure:
+    detail = f"The memory could not be stored: the database did not take it, because {reason(error)}."
+    return _Failure("internal", detail, retry_at=retry_at)

@@ -1,12 +1,13 @@
 """What services need from elsewhere; `app.main` chooses who provides it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar, TypeVarTuple
 
 from app.core.health import Health, Trial
 from app.core.summary import Connection
+
+T = TypeVar("T")
+Args = TypeVarTuple("Args")
 
 
 class Counter(Protocol):
@@ -17,12 +18,13 @@ class Counter(Protocol):
     def count_many(self, texts: Sequence[str]) -> list[int]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Retry:
-    """When the work on a chat is taken up again by itself."""
+class InThread(Protocol):
+    """Makes a database call in a thread, and again while the database is locked, full or away.
 
-    chat_key: int
-    moment: datetime
+    Raises what the call raises; `app.store.faults.UNAVAILABLE` only when it has waited long enough.
+    """
+
+    async def __call__(self, call: Callable[[*Args], T], /, *args: *Args) -> T: ...
 
 
 class Runner(Protocol):

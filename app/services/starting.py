@@ -8,13 +8,19 @@ from app.services.folding import stronger
 from app.services.reading import ChatState, read_head, read_state
 from app.services.retiring import retire
 from app.store import chats, jobs
+from app.store.clock import now_ms
 from app.store.engine import Database
 from app.store.tables import Chat, Job
 
 
 def queue(session: Session, state: ChatState, kind: str, batches: int) -> Job:
     """A job on the chat: a new one, or the one that is active, which then does this too."""
+    state.chat.retry_at = None
     job = jobs.active(session, state.chat.key)
+    if job is not None and jobs.is_dead(job):
+        jobs.finish(job, "interrupted", "The process that ran it ended.")
+        session.flush()
+        job = None
     if job is None:
         return jobs.add(session, state.chat.key, kind, batches)
     job.kind = stronger(job.kind, kind)
@@ -29,6 +35,7 @@ def queue_if_due(session: Session, state: ChatState) -> tuple[Job | None, str | 
     an outage or a pause (layered.md, Backlog).
     """
     state = retire(session, state)
+    state.chat.retry_at = None
     due = state.fold() is not None
     if due and not state.has_backlog and state.chat.backlog_answer is None:
         state.chat.backlog_answer = "began"
@@ -50,40 +57,45 @@ def queue_after_append(session: Session, chat: Chat) -> tuple[Job | None, str | 
 
 @dataclass(frozen=True)
 class Starting:
-    """Takes up work that was left: after a failure, a restart or a dead process."""
+    """Takes up work that was left: after a failure, a restart or a dead process (DESIGN, decision 5).
+
+    What is left is read from the database each time: chats whose `retry_at` has passed, jobs without a live process.
+    Without `resume_jobs` a process leaves alone what is not its own.
+    """
 
     db: Database
     resume_jobs: bool
 
-    def resume(self, chat_key: int) -> str | None:
-        """Queue what is due on a chat; the job's id, or None."""
+    def wake(self) -> None:
+        """A process starts, perhaps with another key or model: what failed before is tried at once."""
+        if not self.resume_jobs:
+            return
+        with self.db.read() as session:
+            if not chats.any_failed(session):
+                return
+        with self.db.write() as session:
+            chats.retry_failed(session)
+
+    def recover(self, owner: str) -> list[str]:
+        """Queue what is due by now; ids of the jobs that this process is to run. Writes nothing if nothing is due."""
+        with self.db.read() as session:
+            dead = self.resume_jobs and jobs.any_dead(session)
+            due = chats.to_take_up(session, None if self.resume_jobs else owner)
+            waiting = jobs.waiting(session) if self.resume_jobs else []
+        if dead:
+            with self.db.write() as session:
+                due += jobs.expire(session)
+        return waiting + [job_id for chat_key in dict.fromkeys(due) if (job_id := self._take_up(chat_key))]
+
+    def _take_up(self, chat_key: int) -> str | None:
+        """Go on with what was interrupted, or with what is due after a failure; the job's id, or None."""
         with self.db.write() as session:
             chat = chats.get(session, chat_key)
-            if chat is None:
-                return None
-            job, _ = queue_if_due(session, read_state(session, chat))
+            if chat is None or chat.retry_at is None or chat.retry_at > now_ms():
+                return None  # another process was faster
+            state = read_state(session, chat)
+            left = jobs.latest(session, chat_key)
+            if left is not None and left.state == "interrupted" and state.idle_reason() is None:
+                return queue(session, state, left.kind, max(0, left.total - left.done)).id
+            job, _ = queue_if_due(session, state)
             return job.id if job else None
-
-    def recover(self, *, first: bool) -> list[str]:
-        """Mark jobs of dead processes as interrupted; ids of the jobs to run now, queued ones and their successors.
-
-        The first time, work that an earlier process left goes on too, where RESUME_JOBS says so.
-        """
-        with self.db.read() as session:
-            if not first and not jobs.needs_recovery(session):
-                return []
-        with self.db.write() as session:
-            dead = jobs.expire(session)
-            session.flush()
-            if self.resume_jobs:
-                for job in jobs.left_interrupted(session) if first else dead:
-                    _succeed(session, job)
-                for chat in chats.with_error(session) if first else ():
-                    queue_if_due(session, read_state(session, chat))
-            session.flush()
-            return [job.id for job in jobs.waiting(session)]
-
-
-def _succeed(session: Session, job: Job) -> None:
-    if jobs.active(session, job.chat_key) is None:
-        jobs.add(session, job.chat_key, job.kind, max(0, job.total - job.done))

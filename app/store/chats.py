@@ -7,7 +7,7 @@ from sqlmodel import Session, SQLModel, col
 
 from app.store.clock import now_ms
 from app.store.engine import rows
-from app.store.tables import Chat, Message, ServerSettings
+from app.store.tables import Chat, Job, Message, ServerSettings
 
 _BY_ID = select(Chat).where(col(Chat.id) == bindparam("id"))
 _M = SQLModel.metadata.tables["messages"].c
@@ -43,9 +43,28 @@ def page(session: Session, after: tuple[int, int] | None, limit: int) -> list[Ch
     return list(session.execute(query).scalars())
 
 
-def with_error(session: Session) -> list[Chat]:
-    """Chats whose last summary failed."""
-    return list(session.execute(select(Chat).where(col(Chat.last_error).is_not(None))).scalars())
+def to_take_up(session: Session, owner: str | None, limit: int = 100) -> list[int]:
+    """Keys of chats whose `retry_at` has passed, the longest ago first; with an owner, only of those it folded last."""
+    query = select(col(Chat.key)).where(col(Chat.retry_at) <= now_ms()).order_by(col(Chat.retry_at)).limit(limit)
+    if owner is not None:
+        last = select(col(Job.lease_owner)).where(col(Job.chat_key) == col(Chat.key)).order_by(col(Job.key).desc())
+        query = query.where(last.limit(1).scalar_subquery() == owner)
+    return list(session.execute(query).scalars())
+
+
+def next_retry(session: Session) -> int | None:
+    """When the next failed work is to be taken up again (epoch ms), of what is not due yet."""
+    return session.execute(select(func.min(Chat.retry_at)).where(col(Chat.retry_at) > now_ms())).scalar()
+
+
+def retry_failed(session: Session) -> None:
+    """Let all work that failed be taken up again at once."""
+    session.execute(update(Chat).where(col(Chat.last_error).is_not(None)).values(retry_at=now_ms()))
+
+
+def any_failed(session: Session) -> bool:
+    """Whether the last summary of any chat failed."""
+    return session.execute(select(col(Chat.key)).where(col(Chat.last_error).is_not(None)).limit(1)).first() is not None
 
 
 def remove(session: Session, chat_key: int) -> None:

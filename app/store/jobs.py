@@ -4,14 +4,19 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import ColumnElement, and_, bindparam, func, or_, select, update
+from sqlalchemy import ColumnElement, bindparam, literal, select, update
 from sqlmodel import Session, col
 
 from app.core.model import Usage
 from app.store.clock import now_ms
-from app.store.tables import Job
+from app.store.tables import Chat, Job
 
 ACTIVE = ("queued", "running")
+GRACE_MS = 60_000
+"""How long after its lease a job is thought to go on: whoever runs it may have had to wait for the database."""
+
+# As the index of active jobs says it: SQLite sees that it serves only if the words are the same.
+_IS_ACTIVE = col(Job.state).in_([literal(state, literal_execute=True) for state in ACTIVE])
 _ACTIVE = select(Job).where(col(Job.chat_key) == bindparam("chat_key"), col(Job.state).in_(ACTIVE))
 _BY_ID = select(Job).where(col(Job.id) == bindparam("id"))
 
@@ -75,7 +80,19 @@ def renew(session: Session, job_ids: Sequence[str], owner: str, lease_ms: int) -
 def owned(session: Session, job_id: str, owner: str) -> Job | None:
     """The job, if this process still runs it: nobody stopped it and no lease ran out."""
     job = by_id(session, job_id)
-    return job if job is not None and job.state == "running" and job.lease_owner == owner else None
+    return job if job is not None and runs(job, owner) else None
+
+
+def runs(job: Job, owner: str) -> bool:
+    """Whether a process still runs a job."""
+    return job.state == "running" and job.lease_owner == owner
+
+
+def lost(session: Session, job_ids: Sequence[str], owner: str) -> list[str]:
+    """Which of these a process may not run any more: they ended, were deleted, or another process has them."""
+    found = session.execute(select(col(Job.id), col(Job.state), col(Job.lease_owner)).where(col(Job.id).in_(job_ids)))
+    ours = {row.id for row in found if row.state == "queued" or (row.state == "running" and row.lease_owner == owner)}
+    return [job_id for job_id in job_ids if job_id not in ours]
 
 
 def owned_by(session: Session, owner: str) -> list[Job]:
@@ -89,33 +106,39 @@ def finish(job: Job, state: str, reason: str | None, error: dict[str, Any] | Non
     job.state, job.reason, job.error, job.finished_at = state, reason, error, now_ms()
 
 
-def expire(session: Session) -> list[Job]:
-    """Mark jobs whose process died as interrupted, and return them."""
-    dead = select(Job).where(col(Job.state) == "running", col(Job.lease_until) < now_ms())
-    found = list(session.execute(dead).scalars())
+def interrupt(session: Session, job: Job, reason: str) -> None:
+    """End a job whose process ended; its chat says that work was left."""
+    finish(job, "interrupted", reason)
+    chat = session.get(Chat, job.chat_key)
+    if chat is not None:
+        chat.retry_at = now_ms()
+
+
+def expire(session: Session) -> list[int]:
+    """Interrupt the jobs whose process died; the keys of their chats."""
+    found = list(session.execute(select(Job).where(*_dead())).scalars())
     for job in found:
-        finish(job, "interrupted", "The process that ran it ended.")
-    return found
+        interrupt(session, job, "The process that ran it ended.")
+    return [job.chat_key for job in found]
 
 
-def needs_recovery(session: Session) -> bool:
-    """Whether a job waits for a runner or lost its own; a look that locks nothing."""
-    lost = and_(col(Job.state) == "running", col(Job.lease_until) < now_ms())
-    return (
-        session.execute(select(col(Job.key)).where(or_(lost, col(Job.state) == "queued")).limit(1)).first() is not None
-    )
+def any_dead(session: Session) -> bool:
+    """Whether the process of a job died; a look that locks nothing."""
+    return session.execute(select(col(Job.key)).where(*_dead()).limit(1)).first() is not None
 
 
-def left_interrupted(session: Session) -> list[Job]:
-    """Interrupted jobs that nothing has followed on their chat."""
-    newest = select(func.max(col(Job.key))).group_by(col(Job.chat_key))
-    query = select(Job).where(col(Job.key).in_(newest), col(Job.state) == "interrupted")
-    return list(session.execute(query).scalars())
+def is_dead(job: Job) -> bool:
+    """Whether nobody can run an active job any more, though nobody has said so."""
+    return job.state == "running" and (job.lease_until or 0) < now_ms() - GRACE_MS
 
 
-def waiting(session: Session) -> list[Job]:
-    """Jobs nobody runs yet."""
-    return list(session.execute(select(Job).where(col(Job.state) == "queued")).scalars())
+def waiting(session: Session) -> list[str]:
+    """The ids of the jobs nobody runs yet."""
+    return list(session.execute(select(col(Job.id)).where(_IS_ACTIVE, col(Job.state) == "queued")).scalars())
+
+
+def _dead() -> tuple[ColumnElement[bool], ...]:
+    return _IS_ACTIVE, col(Job.state) == "running", col(Job.lease_until) < now_ms()
 
 
 def add_usage(stored: dict[str, Any], usage: Usage) -> dict[str, Any]:
