@@ -145,7 +145,8 @@ def _batch_size(view: Outline, chain: _Chain, settings: LayeredSettings, mode: M
         return full
     over = _over_window(view, settings)
     due = settings.turns_per_batch if mode.drain else settings.flush
-    if len(over) + view.later >= due or mode.partial:
+    left_between = mode.drain and chain.late  # turns that no newer ones will ever join
+    if len(over) + view.later >= due or mode.partial or left_between:
         whole = full == settings.turns_per_batch or not chain.grows or mode.partial
         return full if whole else 0
     return min(full, _over_verbatim_tokens(over, settings.verbatim_tokens))

@@ -250,7 +250,7 @@ def _refuse_changes(drafts: Sequence[Draft], known: dict[str, Message]) -> None:
         stored = known.get(draft.id) if draft.id else None
         if stored is not None and _said(stored) != _said(draft):
             raise Conflict(
-                f"Message {draft.id!r} is already stored with another text. Appending never overwrites:"
+                f"Message {draft.id!r} is already stored with another role or text. Appending never overwrites:"
                 " PATCH the message, or send this one with another id."
             )
 

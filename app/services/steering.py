@@ -77,10 +77,10 @@ class Steering:
         return started
 
     def skip(self, chat_id: str) -> int:
-        """Leave the turns over the window visible and unfolded; returns how many."""
+        """Leave a backlog's turns visible and unfolded; returns how many, 0 where there is no backlog."""
         with self.db.write() as session:
             state = read_state(session, require_chat(session, chat_id))
-            turns = state.over_window
+            turns = state.over_window if state.has_backlog else ()
             messages.set_skipped(session, [message.key for turn in turns for message in turn.messages])
             state.chat.backlog_answer = "skip"
             return len(turns)

@@ -3,13 +3,15 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, case, exists, func, literal, select, true
+from sqlalchemy import ColumnElement, Select, and_, bindparam, case, exists, false, func, literal, select
 from sqlmodel import Session, SQLModel, col
 
 from app.core.model import Strategy
 from app.store.engine import rows
 from app.store.messages import leaf_of, of_chat, uncovered_by
 from app.store.tables import Message
+
+_M = SQLModel.metadata.tables["messages"].c
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,48 +62,49 @@ def count_turns_after(session: Session, chat_key: int, strategy: str, index: int
     return int(rows(session, _TURNS_AFTER[Strategy(strategy)], values).scalar_one())
 
 
+def _sum(where: ColumnElement[bool], value: Any = 1) -> ColumnElement[Any]:
+    return func.coalesce(func.sum(case((where, value), else_=0)), 0)
+
+
+def _uncovered_counts(strategy: str) -> Select[Any]:
+    hidden, omitted = _M.hidden.is_(True), and_(_M.omitted.is_(True), _M.hidden.is_(False))
+    closing = and_(_M.closes.is_(True), _M.hidden.is_(False), _M.omitted.is_(False))
+    sums = (
+        *(_sum(hidden), _sum(omitted), _sum(_M.pinned.is_(True)), _sum(~hidden, _M.tokens)),
+        *(_sum(closing), _sum(and_(closing, _M.skipped.is_(True)))),
+    )
+    return select(func.count(), *sums).select_from(Message).where(of_chat(), uncovered_by(leaf_of(strategy)))
+
+
+def _covered_counts(strategy: str) -> Select[Any]:
+    leaf = leaf_of(strategy)
+    covered = false() if leaf is None else leaf.is_not(None)
+    sums = (func.coalesce(func.sum(_M.tokens), 0), _sum(_M.closes.is_(True)))
+    return select(func.count(), *sums).select_from(Message).where(of_chat(), covered)
+
+
+_UNCOVERED_COUNTS = {strategy: _uncovered_counts(strategy) for strategy in Strategy}
+_COVERED_COUNTS = {strategy: _covered_counts(strategy) for strategy in Strategy}
+
+
 def counts(session: Session, chat_key: int, strategy: str) -> Counts:
     """How many messages are in which state."""
-    leaf = leaf_of(strategy)
-    covered = ~true() if leaf is None else leaf.is_not(None)
-    shown = (col(Message.hidden).is_(False), col(Message.omitted).is_(False))
-    closing = and_(col(Message.closes).is_(True), *shown)
-    uncovered_rows = (
-        select(
-            func.count(),
-            func.sum(case((col(Message.hidden).is_(True), 1), else_=0)),
-            func.sum(case((and_(col(Message.omitted).is_(True), col(Message.hidden).is_(False)), 1), else_=0)),
-            func.sum(case((col(Message.pinned).is_(True), 1), else_=0)),
-            func.sum(case((col(Message.hidden).is_(True), 0), else_=col(Message.tokens))),
-            func.sum(case((closing, 1), else_=0)),
-            func.sum(case((and_(closing, col(Message.skipped).is_(True)), 1), else_=0)),
-        )
-        .select_from(Message)
-        .where(of_chat(), ~covered)
-    )
-    ghosted_rows = (
-        select(func.count(), func.sum(Message.tokens), func.sum(case((col(Message.closes).is_(True), 1), else_=0)))
-        .select_from(Message)
-        .where(of_chat(), covered)
-    )
-    open_count, hidden, omitted, pinned, tokens, open_closing, skipped = session.execute(
-        uncovered_rows, {"chat_key": chat_key}
-    ).one()
-    ghosted, ghosted_tokens, closed = session.execute(ghosted_rows, {"chat_key": chat_key}).one()
+    mine, present = {"chat_key": chat_key}, Strategy(strategy)
+    uncovered, hidden, omitted, pinned, tokens, closing, skipped = rows(session, _UNCOVERED_COUNTS[present], mine).one()
+    ghosted, ghosted_tokens, closed = rows(session, _COVERED_COUNTS[present], mine).one()
     return Counts(
-        messages=open_count + ghosted,
+        messages=uncovered + ghosted,
         ghosted=ghosted,
-        hidden=hidden or 0,
-        omitted=omitted or 0,
-        pinned=pinned or 0,
-        raw_tokens=(tokens or 0) + (ghosted_tokens or 0),
-        ghosted_tokens=ghosted_tokens or 0,
-        closing=(closed or 0) + (open_closing or 0),
-        skipped=skipped or 0,
+        hidden=hidden,
+        omitted=omitted,
+        pinned=pinned,
+        raw_tokens=tokens + ghosted_tokens,
+        ghosted_tokens=ghosted_tokens,
+        closing=closed + closing,
+        skipped=skipped,
     )
 
 
-_M = SQLModel.metadata.tables["messages"].c
 _MINE = _M.chat_key == bindparam("chat_key")
 
 

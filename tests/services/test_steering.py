@@ -164,3 +164,23 @@ async def test_resume_wins_over_a_pause_for_all(table: Table) -> None:
     await table.services.steering.pause("c")
     assert table.status().paused
     assert table.services.keeping.get("c").etag != before
+
+
+async def test_all_leaves_no_short_run_between_covered_turns(table: Table) -> None:
+    """What `all` takes up of skipped turns and makes no full batch is folded as it is, in the same job."""
+    await table.say(*range(1, 31))
+    assert table.services.steering.skip("c") == 20
+    for turn in range(31, 37):
+        await table.say(turn)
+    table.services.steering.backlog("c", "all")
+    status = await table.settled()
+    assert (status.backlog.turns, status.counts.visible) == (0, 2 * 10)
+    assert_promises(table.database, "c")
+
+
+async def test_skip_without_a_backlog_does_nothing(table: Table) -> None:
+    """Two turns over the window are no backlog: they fold with the next."""
+    await table.say(*range(1, 13))
+    assert table.services.steering.skip("c") == 0
+    await table.say(13)
+    assert table.status().counts.ghosted == 6
