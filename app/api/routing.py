@@ -3,6 +3,7 @@
 from fastapi import APIRouter
 from fastapi.routing import APIRoute
 
+from app.api.json_bodies import JsonRoute
 from app.api.problems import problem_docs
 
 
@@ -16,5 +17,6 @@ def new_router(tag: str, *, public: bool = False) -> APIRouter:
         prefix="" if public else "/v1",
         tags=[tag],
         responses=problem_docs(403, 500) if public else problem_docs(401, 403, 500),
+        route_class=JsonRoute,
         generate_unique_id_function=_operation_id,
     )

@@ -32,8 +32,15 @@ def invalid_request(errors: Sequence[Any], body: object = None) -> InvalidReques
     return InvalidRequest(_summary(told, len(errors)), told)
 
 
+def unstorable_request(at: Sequence[str | int], msg: str) -> InvalidRequest:
+    """The error for a body that holds something no database takes, at the place `at` in it."""
+    return invalid_request([{"type": "unstorable", "loc": ("body", *at), "msg": msg}])
+
+
 def unreadable_body(cause: BaseException | None) -> InvalidRequest:
-    """The error for a body that broke the parser rather than being found wrong by it."""
+    """The error for a body that broke the parser rather than being found wrong by it, or the error it was found by."""
+    if isinstance(cause, InvalidRequest):
+        return cause
     reasons: dict[type[BaseException], str] = {
         RecursionError: "it is nested too deeply",
         UnicodeDecodeError: "it is not UTF-8",
@@ -67,7 +74,7 @@ def _summary(told: Sequence[FieldError], total: int) -> str:
 
 def _field_error(error: Mapping[str, Any]) -> FieldError:
     ctx = error.get("ctx") or {}
-    loc = [_step(step) for step in (*error.get("loc", ()), *ctx.get("at", ()))]
+    loc = [_step(step) for step in error.get("loc", ())]
     return {"loc": loc, "msg": _message(error, ctx)}
 
 

@@ -4,7 +4,7 @@ import re
 
 from starlette.types import Scope
 
-from app.api.text import is_printable
+from app.core.limits import is_printable
 
 _IMPORT = re.compile(r"/v1/(chats/[^/]+/)?import")
 

@@ -10,15 +10,14 @@ import re
 from collections.abc import Iterator
 from typing import Any, TextIO
 
+from app.core.limits import MAX_DEPTH, UNSTORABLE, is_storable_int
 from app.formats.parsed import MAX_RECORD_CHARS
 
-MAX_DEPTH = 64
 _CHUNK_CHARS = 64 * 1024
-_MAX_DIGITS = 400
+_MAX_DIGITS = 20  # no 64-bit number is longer, its sign included
 # How much text must follow a value before it is known to be whole: "0" may go on as "0.5" or "0e-5".
 _LOOK_AHEAD = 4
 _BLANK = re.compile(r"[ \t\r\n]*")
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class BrokenJson(ValueError):
@@ -31,7 +30,8 @@ def _float(digits: str) -> float | None:
 
 
 def _integer(digits: str) -> int | None:
-    return int(digits) if len(digits) <= _MAX_DIGITS else None
+    number = int(digits) if len(digits) <= _MAX_DIGITS else None
+    return number if number is not None and is_storable_int(number) else None
 
 
 def _no_number(_name: str) -> None:
@@ -44,7 +44,7 @@ _decoder = json.JSONDecoder(strict=False, parse_float=_float, parse_int=_integer
 def storable(value: Any, source: str) -> tuple[Any, bool]:
     """`value`, read from the JSON text `source`, with NUL and lone surrogates as U+FFFD, and whether there were any.
 
-    Raises BrokenJson if it nests deeper than 64.
+    Raises BrokenJson if it nests too deeply.
     """
     if not _suspicious(source):
         return value, False
@@ -65,14 +65,14 @@ def _suspicious(source: str) -> bool:
 
 def _cleaned(value: Any, depth: int) -> Any:
     if isinstance(value, str):
-        return _UNSTORABLE.sub("\ufffd", value)
+        return UNSTORABLE.sub("\ufffd", value)
     if not isinstance(value, dict | list):
         return value
     if depth == MAX_DEPTH:
         raise BrokenJson(f"it is nested deeper than {MAX_DEPTH} levels")
     if isinstance(value, list):
         return [_cleaned(item, depth + 1) for item in value]
-    return {_UNSTORABLE.sub("\ufffd", key): _cleaned(item, depth + 1) for key, item in value.items()}
+    return {UNSTORABLE.sub("\ufffd", key): _cleaned(item, depth + 1) for key, item in value.items()}
 
 
 def decode(text: str) -> Any:

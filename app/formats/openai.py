@@ -4,10 +4,11 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any, TextIO
 
+from app.core.limits import is_too_long
 from app.core.model import Role
 from app.errors import InvalidRequest
 from app.formats.lenient_json import BrokenJson, JsonCursor, storable
-from app.formats.parsed import ParsedChat, ParsedMessage, WarningLog, too_much, usable_id
+from app.formats.parsed import ParsedChat, ParsedMessage, WarningLog, usable_id
 
 MESSAGES_KEY = "messages"
 
@@ -154,7 +155,7 @@ def _content(value: object) -> tuple[str | None, list[Any]]:
     text = "\n".join(texts) if isinstance(value, list) else value
     if text is not None and not isinstance(text, str):
         raise _Unreadable("its content is neither text nor a list of parts")
-    if text and too_much(text):
+    if text and is_too_long(text):
         raise _Unreadable("its text is longer than 1 MiB")
     return text, [part for part in parts if not _is_text(part)]
 

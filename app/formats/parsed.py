@@ -5,16 +5,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from app.core.limits import is_id
 from app.core.model import Role
-
-MAX_CONTENT_BYTES = 1024 * 1024
-"""The most text one message may hold, in UTF-8 (http-api.md, Conventions)."""
 
 MAX_RECORD_CHARS = 16 * 1024 * 1024
 """The most characters of a file that are held at once: one message with all that hangs on it."""
 
 MAX_LISTED_WARNINGS = 100
-_MAX_ID_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +24,8 @@ class Warning:
 
 @dataclass(frozen=True, slots=True)
 class ParsedMessage:
-    """One message of a file, safe to store: no NUL, no lone surrogates, JSON values nested at most 64 deep.
+    """One message of a file, safe to store: no NUL, no lone surrogates, JSON values nested and numbers
+    as long as app.core.limits allows.
 
     `content` is None only beside `tool_calls`, each of which is an object with a string `id`. `id` is one a message
     may have (`usable_id`), but nobody has checked that it occurs once. `created_at` is in UTC. `extra` holds what
@@ -87,11 +85,4 @@ class WarningLog:
 
 def usable_id(value: object) -> str | None:
     """`value` if it can name a chat or a message (http-api.md, Conventions), else None."""
-    if not isinstance(value, str) or not 1 <= len(value) <= _MAX_ID_CHARS or value in (".", ".."):
-        return None
-    return value if value.isprintable() and "/" not in value else None
-
-
-def too_much(content: str) -> bool:
-    """Whether a text is over the limit of one message."""
-    return len(content) * 4 > MAX_CONTENT_BYTES and len(content.encode()) > MAX_CONTENT_BYTES
+    return value if isinstance(value, str) and is_id(value) else None

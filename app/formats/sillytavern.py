@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 from itertools import chain, islice
 from typing import Any, NamedTuple, TextIO
 
+from app.core.limits import is_too_long
 from app.core.model import Role
 from app.formats.dates import parse_send_date
 from app.formats.lenient_json import BrokenJson, decode, storable
-from app.formats.parsed import MAX_RECORD_CHARS, ParsedChat, ParsedMessage, WarningLog, too_much, usable_id
+from app.formats.parsed import MAX_RECORD_CHARS, ParsedChat, ParsedMessage, WarningLog, usable_id
 
 HEADER_KEYS = frozenset({"chat_metadata", "user_name", "character_name", "create_date"})
 MESSAGE_KEYS = frozenset({"mes", "is_user", "is_system", "send_date", "swipes", "swipe_id"})
@@ -92,7 +93,7 @@ def _messages(lines: Iterator[_Line], log: WarningLog) -> Iterator[ParsedMessage
         content = fields.get("mes")
         if not isinstance(content, str):
             log.add("corrupt_line", f"Line {number} was skipped: it has no message text (“mes”).")
-        elif too_much(content):
+        elif is_too_long(content):
             log.add("too_long", f"Line {number} was skipped: its text is longer than 1 MiB.")
         else:
             ghosted += _is_ghosted(fields)

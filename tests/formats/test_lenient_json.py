@@ -8,11 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.core.limits import MAX_DEPTH, MAX_INT, MIN_INT
 from app.formats.lenient_json import BrokenJson, JsonCursor, decode, storable
 from app.formats.parsed import MAX_RECORD_CHARS
 
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers(MIN_INT, MAX_INT)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
     max_leaves=12,
 )
@@ -87,6 +92,12 @@ def test_numbers_no_database_takes_are_null() -> None:
     assert elements(f"[NaN, -Infinity, 1e999, {'9' * 5000}, 1.5, 7]") == [None, None, None, None, 1.5, 7]
 
 
+@pytest.mark.parametrize("number", [MAX_INT + 1, MIN_INT - 1, 10**20, 10**399])
+def test_numbers_the_api_refuses_are_null(number: int) -> None:
+    """Whole numbers beyond 64 bits come in by neither way; the longest within them do."""
+    assert elements(f"[{number}, {MAX_INT}, {MIN_INT}]") == [None, MAX_INT, MIN_INT]
+
+
 def test_raw_control_characters_in_strings_are_taken() -> None:
     """A raw tab or line break inside a string is read, though JSON forbids it."""
     assert elements('["a\tb\nc"]') == ["a\tb\nc"]
@@ -107,15 +118,17 @@ def test_what_no_database_takes_is_replaced(source: str, clean: object) -> None:
     assert storable(decode(source), source) == (clean, True)
 
 
-@pytest.mark.parametrize("source", [r'"\ud83d\ude00"', '"é😀"', r'"\u00e9"', '"\ufffd"', "[" * 64 + "]" * 64])
+@pytest.mark.parametrize(
+    "source", [r'"\ud83d\ude00"', '"é😀"', r'"\u00e9"', '"\ufffd"', "[" * MAX_DEPTH + "]" * MAX_DEPTH]
+)
 def test_good_text_is_left_alone(source: str) -> None:
     """Surrogate pairs, any script, and nesting within the limit are no cause for a warning."""
     assert storable(decode(source), source) == (json.loads(source), False)
 
 
-@pytest.mark.parametrize("depth", [65, 500, 100_000])
+@pytest.mark.parametrize("depth", [MAX_DEPTH + 1, 500, 100_000])
 def test_deep_nesting_is_refused(depth: int) -> None:
-    """More than 64 levels would break whoever writes the value as JSON again."""
+    """More levels than the API takes would break whoever writes the value as JSON again."""
     source = "[" * depth + "]" * depth
     with pytest.raises(BrokenJson):
         storable(decode(source), source)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.core.limits import MAX_CONTENT_BYTES, MAX_DEPTH
 from app.core.model import Role
 from app.errors import InvalidRequest
-from app.formats.parsed import MAX_CONTENT_BYTES
 from app.formats.recognize import open_chat
 from tests.formats.files import Repeated, read, real_play
 
@@ -123,7 +123,7 @@ def test_a_bad_element_costs_only_itself(bad: Any) -> None:
 def test_deep_nesting_costs_one_message() -> None:
     """A message with a field nested beyond the limit is skipped."""
     deep: list[Any] = []
-    for _ in range(70):
+    for _ in range(MAX_DEPTH):
         deep = [deep]
     messages, warnings = read(array(said("a"), said("b", x=deep)))
     assert len(messages) == 1

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.core.limits import MAX_CONTENT_BYTES
 from app.core.model import Role
 from app.errors import InvalidRequest
-from app.formats.parsed import MAX_CONTENT_BYTES, MAX_RECORD_CHARS
+from app.formats.parsed import MAX_RECORD_CHARS
 from app.formats.recognize import open_chat
 from tests.formats.files import HEADER, Repeated, jsonl, line, read, real_play
 
