@@ -1,8 +1,8 @@
 """Running a job: read and plan, ask the model with no transaction open, commit if the plan still holds, repeat."""
 
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
@@ -16,11 +16,12 @@ from app.core.summary import Connection, Summarizer, Summary, SummaryRequest
 from app.errors import InvalidRequest, ModelError, ModelRejected, NotFound
 from app.services.asking import Asking
 from app.services.committing import Basis, commit_fold, commit_merge, commit_seed, note_usage
-from app.services.connections import Connections
+from app.services.connections import EXTRACTIVE, Connections
+from app.services.failure import CRASHED, REFUSALS, Failure, batch_of, refusals
 from app.services.ports import InThread
 from app.services.reading import ChatState, read_head, read_state
 from app.store import chats, jobs
-from app.store.clock import now_ms, to_ms
+from app.store.clock import to_ms
 from app.store.engine import Database
 from app.store.faults import UNAVAILABLE, cause, reason
 from app.store.tables import Job
@@ -47,6 +48,7 @@ class _Run:
     folds: int = 0
     shrinks: bool = True
     unnoted: Usage = field(default_factory=Usage)
+    step: "_Step | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,29 +58,11 @@ class _Step:
     basis: Basis
     plan: Fold | Promotion
     request: SummaryRequest | None
-    fallback: Connection | None
+    others: tuple[Connection, ...]
 
-
-_CRASHED = "An error inside Turnfold ended this job; the log says which. The next message tries again."
-
-
-@dataclass(frozen=True, slots=True)
-class _Failure:
-    """Why a job failed. `connection`: of the model, empty if none is to blame; `retry_at`: epoch ms."""
-
-    code: str
-    detail: str
-    connection: str = ""
-    status: int | None = None
-    retry_at: int | None = None
-
-    @classmethod
-    def of(cls, error: ModelError, retry_at: int | None) -> "_Failure":
-        return cls(error.code, error.detail, error.connection, error.status, retry_at)
-
-    def report(self) -> dict[str, Any]:
-        """As it is stored."""
-        return {**asdict(self), "at": now_ms()}
+    @property
+    def batch(self) -> int:
+        return batch_of(self.plan)
 
 
 @dataclass(frozen=True)
@@ -101,24 +85,25 @@ class Folding:
         try:
             await self._steps(job_id, owner, run)
         except ModelError as error:
-            failure = _Failure.of(error, self._retry_at(error))
+            failure = Failure.of(error, self._retry_at(error), run.step.batch if run.step else None)
             await self._end(job_id, owner, failure, Usage(calls=error.calls))
         except UNAVAILABLE as error:
             await self._end(job_id, owner, _store_failure(error, self._after_cooldown()), run.unnoted)
 
     async def crashed(self, job_id: str, owner: str) -> None:
         """End a job that met an error nobody foresaw; the chat is as it was, and says so."""
-        await self._end(job_id, owner, _Failure("internal", _CRASHED), Usage())
+        await self._end(job_id, owner, Failure("internal", CRASHED), Usage())
 
     async def _steps(self, job_id: str, owner: str, run: _Run) -> None:
         while step := await self.in_thread(self._plan, job_id, owner, run):
-            summary = await self._summarize(step.request, step.fallback) if step.request else None
+            run.step = step
+            summary = await self._summarize(step.request, step.others) if step.request else None
             run.unnoted = summary.usage if summary else Usage()
             done = await self.in_thread(self._commit, step, summary)
             run.unnoted = Usage()
             _remember(run, step, summary, done=done)
 
-    async def _end(self, job_id: str, owner: str, failure: _Failure, cost: Usage) -> None:
+    async def _end(self, job_id: str, owner: str, failure: Failure, cost: Usage) -> None:
         """End a job that failed. If even that cannot be written its lease runs out, and it is found so."""
         try:
             await self.in_thread(self._fail, job_id, owner, failure, cost)
@@ -129,15 +114,15 @@ class Folding:
             "job_failed", job=job_id, connection=failure.connection, status=failure.status, detail=failure.detail
         )
 
-    async def _summarize(self, request: SummaryRequest, fallback: Connection | None) -> Summary:
-        """The summary, by the fallback connection if the first one fails: then it is degraded."""
+    async def _summarize(self, request: SummaryRequest, others: Sequence[Connection]) -> Summary:
+        """The summary, by another connection if the first one fails: then it is degraded."""
         try:
             return await self.summarizer.summarize(request)
         except ModelError as error:
-            if fallback is None:
+            if not others:
                 raise
             failed = Usage(calls=error.calls)
-        summary = await self.summarizer.summarize(replace(request, connection=fallback))
+        summary = await self._summarize(replace(request, connection=others[0]), others[1:])
         return replace(summary, degraded=True, usage=failed + summary.usage)
 
     def _plan(self, job_id: str, owner: str, run: _Run) -> _Step | None:
@@ -166,7 +151,7 @@ class Folding:
             plan = _choose(state, job, run)
         if plan is None:
             return None
-        return _Step(basis, plan, self._request(session, state, plan), self._fallback(session, state))
+        return _Step(basis, plan, self._request(session, state, plan), self._others(session, state, plan))
 
     def _request(self, session: Session, state: ChatState, plan: Fold | Promotion) -> SummaryRequest | None:
         if isinstance(plan, Seed):
@@ -181,6 +166,12 @@ class Folding:
             return self.connections.resolve(session, name)
         except (NotFound, InvalidRequest) as error:
             raise ModelRejected(error.detail, connection=name) from error
+
+    def _others(self, session: Session, state: ChatState, plan: Fold | Promotion) -> tuple[Connection, ...]:
+        """Who is asked if the first one fails: the fallback; and for a batch refused twice, the built-in summarizer."""
+        fallback = self._fallback(session, state)
+        last = EXTRACTIVE if refusals(state.chat.last_error, batch_of(plan)) >= REFUSALS - 1 else None
+        return tuple(connection for connection in (fallback, last) if connection is not None)
 
     def _fallback(self, session: Session, state: ChatState) -> Connection | None:
         """None too where it does not exist: the first connection may do."""
@@ -202,7 +193,7 @@ class Folding:
                 return commit_merge(session, step.basis, step.plan, summary, tokens)
             return commit_fold(session, step.basis, step.plan, summary, tokens)
 
-    def _fail(self, job_id: str, owner: str, failure: _Failure, cost: Usage) -> None:
+    def _fail(self, job_id: str, owner: str, failure: Failure, cost: Usage) -> None:
         """The messages stay visible, and status says what is wrong and when it goes on."""
         with self.db.write() as session:
             job = jobs.by_id(session, job_id)
@@ -211,7 +202,8 @@ class Folding:
             if job is None or chat is None or not jobs.runs(job, owner):
                 return
             job.failed += 1
-            chat.last_error, chat.retry_at = failure.report(), failure.retry_at
+            times = refusals(chat.last_error, failure.refused) + 1 if failure.refused is not None else 0
+            chat.last_error, chat.retry_at = {**failure.report(), "times": times}, failure.retry_at
             jobs.finish(job, "failed", failure.detail, failure.report())
 
     def _retry_at(self, error: ModelError) -> int | None:
@@ -268,6 +260,6 @@ def _connection_name(settings: ChatSettings, plan: Fold | Merge) -> str:
     return settings.merge_connection or settings.connection if merges else settings.connection
 
 
-def _store_failure(error: SQLAlchemyError, retry_at: int) -> _Failure:
+def _store_failure(error: SQLAlchemyError, retry_at: int) -> Failure:
     detail = f"The memory could not be stored: the database did not take it, because {reason(error)}."
-    return _Failure("internal", detail, retry_at=retry_at)
+    return Failure("internal", detail, retry_at=retry_at)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.errors import ModelRejected, ModelUnavailable
+from app.errors import ModelError, ModelRejected, ModelUnavailable, ModelUnusable
 from tests.support.checks import assert_promises
 from tests.support.table import Table, laid, turn_drafts
 
@@ -174,6 +174,36 @@ async def test_a_fold_never_enters_a_window_widened_meanwhile(table: Table) -> N
     table.models.let_go()
     status = await table.settled()
     assert (status.counts.ghosted, status.memory_version) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        ModelRejected("Too much for it.", connection="default", status=413, calls=1),
+        ModelUnusable("Never a usable answer.", connection="default", calls=6),
+    ],
+)
+async def test_a_batch_refused_three_times_stops_no_chat(table: Table, refusal: ModelError) -> None:
+    """A batch that the model refuses for its own sake is extracted the third time, and the rest goes on."""
+    table.settings(turns_per_batch=3)
+    table.models.script(refusal, refusal, refusal)
+    await table.say(*range(1, 17))
+    for _ in range(2):
+        table.services.steering.summarize("c")
+        await table.settled()
+    status = table.status()
+    assert (status.counts.ghosted, status.degraded_snippets, status.last_error) == (12, 1, None)
+    assert [request.connection.name for request in table.models.requests][2:4] == ["default", "extractive"]
+
+
+async def test_a_refused_key_is_not_the_batch(table: Table) -> None:
+    """A wrong key refuses every batch: however often, nothing is extracted for it."""
+    table.models.script(*[ModelRejected("Check the key.", connection="default", status=401, calls=1)] * 5)
+    await table.say(*range(1, 14))
+    for _ in range(4):
+        table.services.steering.summarize("c")
+        await table.settled()
+    assert table.status().counts.ghosted == 0
 
 
 async def test_never_asks_after_an_outage(table: Table) -> None:
