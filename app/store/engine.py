@@ -1,7 +1,8 @@
 """The database: SQLite with WAL, foreign keys and a busy timeout, or whatever the URL names."""
 
+import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -9,32 +10,49 @@ from typing import Any
 from sqlalchemy import Connection, CursorResult, Engine, Executable, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import OperationalError
 from sqlmodel import Session
 
-BUSY_TIMEOUT_MS = 10_000
+BUSY_TIMEOUT_S = 10.0
+"""How long a transaction waits for SQLite's write lock, or for a connection, before it fails."""
+
 WRITE = "turnfold_write"
 """The execution option that makes a connection begin with BEGIN IMMEDIATE."""
+
+# 40 threads carry routes and 32 at most what is awaited: each finds a connection at once. Few stay open between.
+_SQLITE_POOL = {"pool_size": 8, "max_overflow": 72, "pool_use_lifo": True}
+# A server takes 100 by default, of all its clients.
+_SERVER_POOL = {"pool_size": 10, "max_overflow": 30, "pool_use_lifo": True, "pool_pre_ping": True}
 
 
 class Database:
     """Hands out transactions. A use case opens one, and it commits when the block ends without an error."""
 
-    def __init__(self, url: str) -> None:
-        self.engine = make_engine(url)
-        # SQLite has one writer. Threads of this process queue here, where they wake at once, not in its busy timeout.
-        self._turn: AbstractContextManager[Any] = Lock() if self.engine.dialect.name == "sqlite" else nullcontext()
+    def __init__(self, url: str, busy_timeout_s: float = BUSY_TIMEOUT_S) -> None:
+        self.engine = make_engine(url, busy_timeout_s)
+        self._busy_timeout_s = busy_timeout_s
+        self._turn = Lock()
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        """A snapshot; nothing is written."""
+        """A transaction that writes nothing.
+
+        SQLite shows it one moment, whatever is committed meanwhile, and makes it wait for nobody. On PostgreSQL each
+        statement sees its own moment; before that database is served, this must ask for REPEATABLE READ.
+        """
         with self.engine.connect() as connection, Session(connection) as session:
             yield session
 
     @contextmanager
     def write(self) -> Iterator[Session]:
-        """A transaction that holds SQLite's write lock from its start, so that what it read is still true."""
+        """A transaction whose reads are still true when it commits.
+
+        On SQLite it holds the write lock from its start: no other transaction writes meanwhile, in no process.
+        Raises OperationalError ("database is locked") when that lock is not to be had in time. On PostgreSQL others
+        write beside it; before that database is served, it must lock the chat's row first (SELECT … FOR UPDATE).
+        """
         with (
-            self._turn,
+            self._alone(),
             self.engine.connect().execution_options(**{WRITE: True}) as connection,
             connection.begin(),
             Session(connection, join_transaction_mode="control_fully") as session,
@@ -46,19 +64,41 @@ class Database:
         """Close all connections."""
         self.engine.dispose()
 
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """SQLite has one writer. Threads of this process queue here, where they wake at once, not in its timeout."""
+        if self.engine.dialect.name != "sqlite":
+            yield
+            return
+        if not self._turn.acquire(timeout=self._busy_timeout_s):
+            raise OperationalError("BEGIN IMMEDIATE", None, sqlite3.OperationalError("database is locked"))
+        try:
+            yield
+        finally:
+            self._turn.release()
+
 
 def rows(session: Session, statement: Executable, values: Mapping[str, Any]) -> CursorResult[*tuple[Any, ...]]:
-    """Run a statement on the session's transaction without the ORM in between: half the cost of a small query."""
+    """Run a statement on the session's transaction without the ORM in between: half the cost of a small query.
+
+    Nothing is flushed before it: changes to objects that this statement is to see need a `session.flush()`. And the
+    objects a session holds do not notice what it changes.
+    """
     return session.connection().execute(statement, values)
 
 
-def make_engine(url: str) -> Engine:
+def make_engine(url: str, busy_timeout_s: float = BUSY_TIMEOUT_S) -> Engine:
     """An engine for the URL of TURNFOLD_DATABASE_URL."""
     parsed = make_url(url)
-    if parsed.get_backend_name() != "sqlite":
-        return create_engine(parsed, pool_pre_ping=True, hide_parameters=True)
     # Parameters are chat text: no error message may repeat them.
-    engine = create_engine(parsed, connect_args={"timeout": BUSY_TIMEOUT_MS / 1000}, hide_parameters=True)
+    options: dict[str, Any] = {"hide_parameters": True, "pool_timeout": busy_timeout_s}
+    if parsed.get_backend_name() != "sqlite":
+        return create_engine(parsed, **options, **_SERVER_POOL)
+    if sqlite_file(url) is None:
+        del options["pool_timeout"]  # in memory each thread has its own database, and no pool
+    else:
+        options |= _SQLITE_POOL
+    engine = create_engine(parsed, connect_args={"timeout": busy_timeout_s}, **options)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
@@ -83,13 +123,9 @@ def _prepare_sqlite(connection: DBAPIConnection, _record: object) -> None:
     raw: Any = connection
     raw.isolation_level = None
     cursor = connection.cursor()
-    for pragma in (
-        f"busy_timeout = {BUSY_TIMEOUT_MS}",
-        "journal_mode = WAL",
-        "synchronous = FULL",
-        "foreign_keys = ON",
-        "cache_size = -16000",
-    ):
+    # The cache is each connection's own. Above 4 MB nothing gets faster: the system keeps the file's pages too.
+    # Mapping the file (mmap_size) reads more slowly, and counts its pages again for every connection.
+    for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "cache_size = -4000"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 
