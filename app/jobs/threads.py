@@ -16,7 +16,7 @@ ATTEMPTS = 5
 
 
 class Threads:
-    """A few threads of one purpose. Calling it makes a call in one of them."""
+    """A few threads of one purpose, which end with it. Calling it makes a call in one of them."""
 
     def __init__(self, name: str, count: int) -> None:
         self._pool = ThreadPoolExecutor(count, thread_name_prefix=name)

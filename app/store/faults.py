@@ -6,8 +6,8 @@ UNAVAILABLE = (OperationalError, TimeoutError)
 """Locked, full, away, or with no connection left: it passes, so what was asked may be asked again."""
 
 _REASONS = {
-    "is locked": "another process kept it locked",
-    "deadlock": "another process kept it locked",
+    "is locked": "other work kept it locked",
+    "deadlock": "other work kept it locked",
     "disk is full": "its disk is full",
     "no space left": "its disk is full",
     "readonly": "it is read-only",

@@ -140,7 +140,7 @@ async def test_a_database_locked_for_long_ends_the_job_for_now(scene: Scene) -> 
     scene.table.models.let_go()
     status = await until(scene.table.status, lambda status: status.last_error is not None)
     assert status.last_error is not None
-    assert "another process kept it locked" in status.last_error.detail
+    assert "other work kept it locked" in status.last_error.detail
     assert status.last_error.retry_at is not None
     assert (status.counts.ghosted, status.summarizer_usage.calls) == (0, 1)
     status = await scene.table.folded()

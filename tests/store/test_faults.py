@@ -15,7 +15,7 @@ def failed(message: str) -> OperationalError:
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (failed("database is locked"), "another process kept it locked"),
+        (failed("database is locked"), "other work kept it locked"),
         (failed("database or disk is full"), "its disk is full"),
         (failed("attempt to write a readonly database"), "it is read-only"),
         (failed("disk I/O error"), "it did not answer"),
