@@ -13,6 +13,7 @@ from fastapi import Response
 from fastapi.exceptions import ResponseValidationError
 from pydantic import ValidationError
 from sqlalchemy.exc import OperationalError, StatementError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.responses import problem_for, problem_response
@@ -46,8 +47,12 @@ _STORE_FAULTS = {
 }
 
 
-def store_fault(error: OperationalError) -> StoreFault | None:
-    """What is known about a failure of the database; None for one that is our own mistake."""
+def store_fault(error: Exception) -> StoreFault | None:
+    """What is known about a failure of the database; None for one that is our own mistake, or no such failure."""
+    if isinstance(error, PoolTimeout):
+        return _BUSY  # all connections are taken: raised before any was used
+    if not isinstance(error, OperationalError):
+        return None
     words = str(error.orig).lower()
     return next((fault for part, fault in _STORE_FAULTS.items() if part in words), None)
 
@@ -81,7 +86,7 @@ class Failures:
 def _answer(error: Exception, scope: Scope) -> Response:
     if isinstance(error, TurnfoldError):
         return problem_for(error)
-    fault = store_fault(error) if isinstance(error, OperationalError) else None
+    fault = store_fault(error)
     if fault is not None:
         log.error("store_unavailable", detail=fault.detail)
         headers = {"Retry-After": str(fault.retry_after_s)}

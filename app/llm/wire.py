@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from io import StringIO
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
@@ -75,44 +76,54 @@ class Reader:
     """Puts an answer together line by line.
 
     `parse_line` returns None for a line that only makes sense with the others (a JSON body over several lines, or
-    none at all); these go to `parse_body` together, at the end.
+    none at all); these go to `parse_body` together, at the end. Nothing else of a line is held but its text.
     """
 
     def __init__(self, parse_line: Callable[[str], Piece | None], parse_body: Callable[[str], Piece]) -> None:
         self._parse_line = parse_line
         self._parse_body = parse_body
-        self._pieces: list[Piece] = []
-        self._others: list[str] = []
+        self._text = StringIO()
+        self._others = StringIO()
         self._size = 0
+        self._ending = Ending(complete=False)
+        self._prompt_tokens: int | None = None
+        self._completion_tokens: int | None = None
 
     def take(self, line: str) -> bool:
         """Takes the next line; True once the answer is whole. Raises CallFailed."""
         line = line.strip(" \t\r\n\ufeff")
-        piece = self._parse_line(line) if line else Piece()
-        if piece is None:
-            self._others.append(line)
-        else:
-            self._pieces.append(piece)
+        if not line:
+            return False
+        piece = self._parse_line(line)
         self._size += len(line if piece is None else piece.text)
         if self._size > MAX_ANSWER_CHARS:
             raise unusable("went on answering without end")
-        return piece is not None and piece.ended
+        if piece is None:
+            self._others.write(f"{line}\n")
+            return False
+        self._add(piece)
+        return piece.ended
 
     def answer(self) -> Answer:
         """What came until now. Raises CallFailed if part of it cannot be read."""
-        if self._others:
-            self._pieces.append(self._parse_body("\n".join(self._others)))
-        reasons = [piece.finish_reason for piece in self._pieces if piece.finish_reason]
-        return Answer(
-            text="".join(piece.text for piece in self._pieces),
-            ending=Ending(
-                complete=bool(reasons) or any(piece.complete for piece in self._pieces),
-                finish_reason=reasons[-1] if reasons else None,
-                tool_calls=any(piece.tool_calls for piece in self._pieces),
-            ),
-            prompt_tokens=_last([piece.prompt_tokens for piece in self._pieces]),
-            completion_tokens=_last([piece.completion_tokens for piece in self._pieces]),
+        others = self._others.getvalue()
+        if others:
+            self._add(self._parse_body(others.removesuffix("\n")))
+            self._others = StringIO()
+        return Answer(self._text.getvalue(), self._ending, self._prompt_tokens, self._completion_tokens)
+
+    def _add(self, piece: Piece) -> None:
+        self._text.write(piece.text)
+        ending = self._ending
+        self._ending = Ending(
+            complete=ending.complete or piece.complete or bool(piece.finish_reason),
+            finish_reason=piece.finish_reason or ending.finish_reason,
+            tool_calls=ending.tool_calls or piece.tool_calls,
         )
+        if piece.prompt_tokens is not None:
+            self._prompt_tokens = piece.prompt_tokens
+        if piece.completion_tokens is not None:
+            self._completion_tokens = piece.completion_tokens
 
 
 class WireFormat(Protocol):
@@ -125,10 +136,6 @@ class WireFormat(Protocol):
     def parse_models(self, text: str) -> list[str]: ...
 
     def reader(self) -> Reader: ...
-
-
-def _last(counts: list[int | None]) -> int | None:
-    return next((count for count in reversed(counts) if count is not None), None)
 
 
 def unusable(reason: str = _BROKEN) -> CallFailed:

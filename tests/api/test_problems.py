@@ -12,6 +12,7 @@ from fastapi.staticfiles import StaticFiles
 from httpx import ASGITransport, AsyncClient
 from pydantic import BaseModel, Field, field_validator
 from sqlalchemy.exc import DataError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 
 from app import errors
@@ -147,6 +148,14 @@ async def test_a_database_that_does_not_answer(client: AsyncClient, words: str, 
     assert ("Retry-After" in answer.headers) is (status == 503)
     assert "secret" not in answer.text
     assert logs[0]["log_level"] == "error"
+
+
+async def test_a_database_whose_connections_are_all_taken(client: AsyncClient) -> None:
+    """To wait for a connection in vain is a 503 with Retry-After like any busy database."""
+    answer = await raised(client, PoolTimeout("QueuePool limit of size 5 overflow 10 reached"))
+    assert (answer.status_code, answer.json()["code"]) == (503, "internal")
+    assert int(answer.headers["Retry-After"]) > 0
+    assert "QueuePool" not in answer.text
 
 
 UNSTORABLE = [
