@@ -19,7 +19,7 @@ from app.errors import ModelUnavailable, ModelUnusable
 from app.llm import faults, ollama, openai
 from app.llm.answers import ROOM_TO_THINK, Judged, judged_answer, max_tokens
 from app.llm.http import Clock, exchange, quiet_http_logs
-from app.llm.lane import Lane, identity
+from app.llm.lane import Lane
 from app.llm.wire import Answer, Ask, CallFailed, WireFormat, unusable, wrong_settings
 from app.resources import resource_dir
 
@@ -51,7 +51,7 @@ class _Batch:
 
 
 class Caller:
-    """A Summarizer for every provider; one per process, and all of it in one event loop."""
+    """A Summarizer for every provider; one per process. Calls belong to one event loop."""
 
     def __init__(
         self,
@@ -123,18 +123,24 @@ class Caller:
         return Trial(True, latency_ms, f"Connection {connection.name!r} answered in {latency_ms} ms.")
 
     def health(self, name: str) -> Health:
-        """How a connection fares, as far as this process has called it."""
+        """How a connection fares, as far as this process has called it. From any thread."""
         lane = self._lanes.get(name)
         return lane.health if lane else Health("ok")
 
     def forget(self, name: str) -> None:
-        """A person changed the connection: what was known of it counts no more."""
-        self._lanes.pop(name, None)
+        """A person changed the connection: what was known of it counts no more. From any thread.
+
+        Its calls under way still take their place among those that may run at once.
+        """
+        lane = self._lanes.get(name)
+        if lane:
+            lane.forget()
 
     def _lane(self, connection: Connection) -> Lane:
         lane = self._lanes.get(connection.name)
-        if lane is None or lane.identity != identity(connection):
-            lane = self._lanes[connection.name] = Lane(connection, self._cooldown_s, self._clock)
+        if lane is None:
+            lane = self._lanes[connection.name] = Lane(self._cooldown_s, self._clock)
+        lane.admit(connection)
         return lane
 
     async def _extracted(self, request: SummaryRequest) -> Summary:

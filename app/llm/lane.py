@@ -1,8 +1,11 @@
 """One connection at work: how many calls run at once, and whether any may run."""
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
+
+from anyio import CapacityLimiter
 
 from app.core.breaker import Breaker
 from app.core.health import Health
@@ -21,14 +24,16 @@ def identity(connection: Connection) -> tuple[object, ...]:
 
 
 class Lane:
-    """All calls to one connection pass here.
+    """All calls to one connection pass here, whatever becomes of its key or its address meanwhile.
 
-    Its state is lost on a restart, which costs a dead server three batches' calls.
+    Its state is lost on a restart, which costs a dead server three batches' calls. Calls belong to one event loop;
+    `health` and `forget` may come from any thread.
     """
 
-    def __init__(self, connection: Connection, cooldown_s: float, clock: Clock) -> None:
-        self.identity = identity(connection)
-        self.slots = asyncio.Semaphore(max(1, connection.concurrency))
+    def __init__(self, cooldown_s: float, clock: Clock) -> None:
+        self.slots = CapacityLimiter(1)
+        self._known: set[tuple[object, ...]] = set()
+        self._changing = threading.Lock()  # of the breaker, the last error and what is known; never held for long
         self._cooldown_s = cooldown_s
         self._clock = clock
         self._breaker = Breaker(cooldown_s)
@@ -38,8 +43,27 @@ class Lane:
     @property
     def health(self) -> Health:
         """How the connection fares now."""
-        now = self._clock()
-        return Health(self._breaker.state(now), self._breaker.retry_at(now), self._last_error)
+        with self._changing:
+            return self._health()
+
+    def admit(self, connection: Connection) -> None:
+        """Before a call: terms that were never seen before count from now on, and nothing held against older ones.
+
+        Jobs that began under older terms may go on beside; theirs are known already and change nothing.
+        """
+        with self._changing:
+            terms = identity(connection)
+            if terms in self._known:
+                return
+            self._known.add(terms)
+            self._clear()
+        self.slots.total_tokens = max(1, connection.concurrency)
+
+    def forget(self) -> None:
+        """A person changed the connection: what was known of it counts no more."""
+        with self._changing:
+            self._known.clear()
+            self._clear()
 
     async def run(self, connection: Connection, calls: int, send: Callable[[], Awaitable[T]]) -> T:
         """`send()`, once there is room. Raises ModelUnavailable, after `calls` calls made, during a cool-down.
@@ -58,23 +82,33 @@ class Lane:
 
     def answered(self) -> None:
         """The server gave an answer, good or bad."""
-        self._breaker = self._breaker.succeeded(self._clock())
-        if self._breaker.until is None:
-            self._last_error = None
+        with self._changing:
+            self._breaker = self._breaker.succeeded(self._clock())
+            if self._breaker.until is None:
+                self._last_error = None
 
     def failed(self, connection: Connection, failure: Failure, decision: Decision) -> Health:
         """A call failed, and `decision` follows; says how the connection fares then."""
         now = self._clock()
-        if isinstance(decision, CoolDown):
-            self._breaker = self._breaker.cooled(now, decision.seconds)
-        elif isinstance(decision, GiveUp):
-            self._breaker = self._breaker.failed(failure, now)
-        if not isinstance(decision, Wait):
-            self._last_error = faults.describe(connection, failure)
-        return self.health
+        with self._changing:
+            if isinstance(decision, CoolDown):
+                self._breaker = self._breaker.cooled(now, decision.seconds)
+            elif isinstance(decision, GiveUp):
+                self._breaker = self._breaker.failed(failure, now)
+            if not isinstance(decision, Wait):
+                self._last_error = faults.describe(connection, failure)
+            return self._health()
 
     def reset(self) -> None:
         """A person's own test went well: nothing holds the calls back any more."""
+        with self._changing:
+            self._clear()
+
+    def _health(self) -> Health:
+        now = self._clock()
+        return Health(self._breaker.state(now), self._breaker.retry_at(now), self._last_error)
+
+    def _clear(self) -> None:
         self._breaker = Breaker(self._cooldown_s)
         self._last_error = None
 

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -49,8 +50,9 @@ def connection(model: FakeModel, name: str = "default", api_key: str = "k") -> C
     return Connection(name, "openai", model.base_url, "fake-small", api_key, timeout_s=5)
 
 
-def request_to(model: FakeModel, api_key: str = "k") -> SummaryRequest:
-    return SummaryRequest("fold", connection(model, api_key=api_key), "System.", "User.", (), (), 100, 1000)
+def request_to(model: FakeModel, api_key: str = "k", concurrency: int = 4) -> SummaryRequest:
+    called = replace(connection(model, api_key=api_key), concurrency=concurrency)
+    return SummaryRequest("fold", called, "System.", "User.", (), (), 100, 1000)
 
 
 async def fail(caller: Caller, model: FakeModel, times: int, status: int = 503) -> None:
@@ -189,6 +191,46 @@ async def test_a_changed_connection_starts_anew(caller: Caller, model: FakeModel
     await fail(caller, model, 3, status=404)
     caller.forget("default")
     assert (await caller.summarize(request_to(model))).text
+
+
+async def test_a_change_during_calls_lets_no_more_of_them_run(caller: Caller, model: FakeModel) -> None:
+    """Calls that were under way before a change count among those that may run at once after it."""
+    model.hold()
+    tasks = [asyncio.create_task(caller.summarize(request_to(model, concurrency=2))) for _ in range(2)]
+    await model.called(2)
+    await asyncio.to_thread(caller.forget, "default")
+    tasks += [asyncio.create_task(caller.summarize(request_to(model, "new", concurrency=2))) for _ in range(4)]
+    for _ in range(100):
+        await asyncio.sleep(0)
+    model.release()
+    await asyncio.gather(*tasks)
+    assert (len(model.requests), model.most_at_once) == (6, 2)
+
+
+async def test_a_higher_limit_holds_at_once(caller: Caller, model: FakeModel) -> None:
+    """After a change to more calls at once, those that waited go ahead too."""
+    model.hold()
+    tasks = [asyncio.create_task(caller.summarize(request_to(model, concurrency=1))) for _ in range(3)]
+    await model.called(1)
+    tasks.append(asyncio.create_task(caller.summarize(request_to(model, concurrency=4))))
+    await model.called(4)
+    model.release()
+    await asyncio.gather(*tasks)
+
+
+async def test_old_and_new_terms_side_by_side_do_not_undo_each_others_cool_down(
+    caller: Caller, model: FakeModel
+) -> None:
+    """Two jobs with the old and the new key in turn: three failures stop the calls all the same."""
+    assert (await caller.summarize(request_to(model, "old"))).text
+    assert (await caller.summarize(request_to(model, "new"))).text
+    model.do(*[replies.status(503) for _ in range(3)])
+    for key in ("old", "new", "old"):
+        with pytest.raises(ModelError):
+            await caller.summarize(request_to(model, key))
+    with pytest.raises(ModelUnavailable):
+        await caller.summarize(request_to(model, "new"))
+    assert len(model.requests) == 5
 
 
 async def test_a_test_by_hand_asks_during_a_cool_down_and_ends_it(caller: Caller, model: FakeModel) -> None:
