@@ -2,16 +2,23 @@
 
 An answer is kept for 24 hours under its method, path, query and key. Not kept are answers from 500 up, streams, and
 answers that say when to try again; after those the key is free. A claim is renewed while its call runs and free two
-minutes after its process died. An answer that is complete is kept even if the client has left: it will ask again.
-A body with a key is read to its end before the call begins, whatever its length; long ones are spooled to disk.
+minutes after its process died or the call was cut off. An answer that is complete is kept even if the client has left:
+it will ask again. A body with a key is read to its end before the call begins, whatever its length; long ones are
+spooled to disk.
+
+The work and its answer are not stored in one transaction. If the process ends between the two, or while a call is cut
+off, a repeat after those two minutes does the work again. For appended messages that is harmless: those without an id
+get one that follows from the call, so that the repeat finds them stored. A POST that makes a chat with an id of ours,
+or imports one, may then make a second one.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from hashlib import sha256
+from uuid import NAMESPACE_OID, uuid5
 
 import structlog
-from fastapi import FastAPI, Response
+from fastapi import FastAPI, Request, Response
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -28,6 +35,7 @@ from app.store.engine import Database
 
 RENEW_S = 30.0
 RETRY_AFTER_S = 2
+_CALL = "idempotent_call"  # where a request keeps what it shares with its repeats, and with no other call
 
 log = structlog.get_logger()
 
@@ -35,6 +43,15 @@ log = structlog.get_logger()
 def install_idempotency(app: FastAPI, db: Database) -> None:
     """Honour Idempotency-Key on every POST of `app`."""
     add_layer(app, Idempotency, db=db)
+
+
+def repeatable_id(request: Request, place: int) -> str | None:
+    """An id for the thing at `place` in a body that a repeat with the same key and body gets again; None without a key.
+
+    The body counts too: a key that is used again after its answer was forgotten must not name other things alike.
+    """
+    call = request.scope.get("state", {}).get(_CALL)
+    return str(uuid5(NAMESPACE_OID, f"{call}:{place}")) if call else None
 
 
 class Idempotency:
@@ -60,7 +77,9 @@ class Idempotency:
         async with open_spool() as spool:
             body_hash = await fill(spool, receive, header(scope, b"content-type") or b"")
             if body_hash is not None:
-                await self._once(_name(scope, key), body_hash, scope, await replay(spool, receive), send)
+                name = _name(scope, key)
+                scope.setdefault("state", {})[_CALL] = name + body_hash
+                await self._once(name, body_hash, scope, await replay(spool, receive), send)
 
     async def _once(self, name: str, body_hash: str, scope: Scope, receive: Receive, send: Send) -> None:
         found = await asyncio.to_thread(self._claim, name, body_hash)
@@ -80,6 +99,9 @@ class Idempotency:
         recorder = Recorder(send, keep, release)
         try:
             await self.app(scope, receive, recorder.send)
+        except asyncio.CancelledError:
+            recorder.settled = True  # a thread may still store what it did: the claim is left to run out
+            raise
         finally:
             heartbeat.cancel()
             if not recorder.settled:

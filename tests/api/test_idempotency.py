@@ -205,7 +205,7 @@ async def test_streams_are_not_kept(client: AsyncClient) -> None:
 
 
 async def test_a_call_that_dies(toy: Toy, client: AsyncClient) -> None:
-    """A cancelled call frees its key at once, a killed process after the lease."""
+    """A cancelled call may still be stored by its thread: its key is free only after the lease, as a dead process's."""
     toy.gate.clear()
     call = asyncio.create_task(client.post("/v1/chats", headers=KEY))
     await until(lambda: toy.calls, bool)
@@ -213,6 +213,9 @@ async def test_a_call_that_dies(toy: Toy, client: AsyncClient) -> None:
     with pytest.raises(asyncio.CancelledError):
         await call
     toy.gate.set()
+    refused = await client.post("/v1/chats", headers=KEY)
+    assert (refused.status_code, toy.calls) == (409, 1)
+    toy.clock.now += LEASE_MS
     assert (await client.post("/v1/chats", headers=KEY)).json()["call"] == 2
 
 

@@ -1,5 +1,7 @@
 """Appending and reading messages over HTTP."""
 
+import sqlite3
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -226,3 +228,23 @@ def test_ids_are_of_one_chat(service: Service, chat: str) -> None:
     append(service, chat, said(id="u1"))
     append(service, f"{chat}-other", said("Other.", id="u1"))
     assert service.get(f"/chats/{chat}/messages/u1").json()["content"] == "Hello."
+
+
+def test_a_repeat_after_a_crash_is_a_duplicate(service: Service, chat: str) -> None:
+    """With an Idempotency-Key, messages without ids are stored once though the process ended before it kept the answer.
+
+    Another key, or the same one with another body after the answer was forgotten, is another call.
+    """
+
+    def send(key: str, *texts: str) -> tuple[int, int, list[str]]:
+        body = {"messages": [said(text) for text in texts]}
+        answer = service.post(f"/chats/{chat}/messages", body, headers={"Idempotency-Key": key}).json()
+        with closing(sqlite3.connect(service.database)) as database, database:
+            database.execute("DELETE FROM stored_answers")
+        return answer["appended"], answer["duplicates"], [item["id"] for item in answer["items"]]
+
+    first = send("k", "Yes.", "Yes.")
+    assert first[:2] == (2, 0)
+    assert send("k", "Yes.", "Yes.") == (0, 2, first[2])
+    assert send("other", "Yes.", "Yes.")[:2] == (2, 0)
+    assert send("k", "No.", "Yes.")[:2] == (2, 0)

@@ -2,9 +2,10 @@
 
 from typing import Annotated
 
-from fastapi import Query
+from fastapi import Query, Request
 
 from app.api.dependencies import ChatId, MessageId, PageDep, ServicesDep
+from app.api.idempotency import repeatable_id
 from app.api.paging import Paged
 from app.api.problems import problem_docs
 from app.api.routing import new_router
@@ -26,8 +27,10 @@ router = new_router("messages")
     ),
     responses=problem_docs(409, 413, 415, 422),
 )
-async def append_messages(chat_id: ChatId, body: AppendRequest, services: ServicesDep) -> AppendedView:
-    drafts = [message.draft() for message in body.messages]
+async def append_messages(
+    chat_id: ChatId, body: AppendRequest, services: ServicesDep, request: Request
+) -> AppendedView:
+    drafts = [message.draft(repeatable_id(request, place)) for place, message in enumerate(body.messages)]
     return await services.recording.append(chat_id, drafts, body.fold, body.wait_s)
 
 

@@ -102,12 +102,12 @@ class NewMessage(Said):
         extra = known.get("extra") or {}
         return {**known, "extra": {**unknown, **extra}} if unknown and isinstance(extra, dict) else known
 
-    def draft(self) -> Draft:
-        """It, as it is recorded."""
+    def draft(self, own_id: str | None = None) -> Draft:
+        """It, as it is recorded; under `own_id` if the client gave none."""
         return Draft(
             role=self.role,
             content=self.content,
-            id=self.id,
+            id=self.id or own_id,
             name=self.name,
             hidden=self.hidden,
             pinned=self.pinned,
