@@ -51,6 +51,11 @@ def count_merges(counts: Sequence[int], folds: int, settings: LayeredSettings) -
     >>> count_merges([30], 2, LayeredSettings())
     1
     """
+    return foresee(counts, folds, settings)[1]
+
+
+def foresee(counts: Sequence[int], folds: int, settings: LayeredSettings) -> tuple[list[int], int]:
+    """The sizes of the layers after `folds` new snippets, and the merge calls on the way there."""
     layers, merges = [0] * settings.max_layers, 0
     for layer, count in enumerate(counts):
         layers[min(layer, settings.max_layers - 1)] += count
@@ -58,7 +63,7 @@ def count_merges(counts: Sequence[int], folds: int, settings: LayeredSettings) -
         layers[0] += 1
         for layer in range(settings.max_layers):
             merges += _settle_count(layers, layer, settings)
-    return merges
+    return layers, merges
 
 
 def _settle_count(layers: list[int], layer: int, settings: LayeredSettings) -> int:

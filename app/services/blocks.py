@@ -1,27 +1,31 @@
 """The memory block: the live snippets as they stand in a prompt. Made once per version of a memory."""
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from threading import Lock
 
 from sqlmodel import Session
 
+from app.core.context import share_of_memory
 from app.core.model import Strategy
 from app.core.summary import CountTokens
 from app.services.prompts import PromptLibrary
 from app.services.reading import ChatState
 from app.store import snippets
+from app.store.snippets import LiveSnippet
 
 _KEPT = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The memory as text, its tokens, and how many snippets are in it."""
+    """The memory as text, its tokens, and how many snippets are in it; `trimmed` if there are more."""
 
     text: str
     tokens: int
     snippets: int
+    trimmed: bool = False
 
 
 NOTHING = Block("", 0, 0)
@@ -36,23 +40,40 @@ class Blocks:
         self._made: OrderedDict[tuple[object, ...], Block] = OrderedDict()
         self._lock = Lock()
 
-    def of(self, session: Session, state: ChatState) -> Block:
-        """The block of a chat's memory; nothing where no memory is sent."""
+    def of(self, session: Session, state: ChatState, limit: int | None = None) -> Block:
+        """The block of a chat's memory; nothing where no memory is sent. Over `limit` tokens only a part of it."""
         chat = state.chat
         if state.settings.replays_all or chat.strategy == Strategy.NONE:
             return NOTHING
         template = state.settings.layered.injection_template
         name = (chat.key, chat.epoch, chat.strategy, chat.memory_version, template)
+        block = self._remembered(session, state, name, None)
+        if limit is None or block.tokens <= limit:
+            return block
+        return self._remembered(session, state, (*name, limit), limit)
+
+    def _remembered(self, session: Session, state: ChatState, name: tuple[object, ...], limit: int | None) -> Block:
         with self._lock:
             block = self._made.get(name)
-        return block or self._make(session, state, name)
-
-    def _make(self, session: Session, state: ChatState, name: tuple[object, ...]) -> Block:
-        live = snippets.live(session, state.chat.key, state.chat.strategy)
-        text = self._prompts.memory_block(state.settings.layered, "\n".join(snippet.text for snippet in live))
-        block = Block(text, self._count(text), len(live))
-        with self._lock:
-            self._made[name] = block
-            if len(self._made) > _KEPT:
-                self._made.popitem(last=False)
+        if block is None:
+            block = self._make(session, state, limit)
+            with self._lock:
+                self._made[name] = block
+                if len(self._made) > _KEPT:
+                    self._made.popitem(last=False)
         return block
+
+    def _make(self, session: Session, state: ChatState, limit: int | None) -> Block:
+        live = snippets.live(session, state.chat.key, state.chat.strategy)
+        block = self._render(state, live)
+        if limit is None:
+            return block
+        # The wrapper and the line breaks cost tokens too; what they take is known from the whole block.
+        room = limit - (block.tokens - sum(snippet.core.tokens for snippet in live))
+        kept = {snippet.key for snippet in share_of_memory([snippet.core for snippet in live], max(0, room))}
+        part = self._render(state, [snippet for snippet in live if snippet.core.key in kept])
+        return replace(part, trimmed=True)
+
+    def _render(self, state: ChatState, live: Sequence[LiveSnippet]) -> Block:
+        text = self._prompts.memory_block(state.settings.layered, "\n".join(snippet.text for snippet in live))
+        return Block(text, self._count(text) if text else 0, len(live))

@@ -97,6 +97,8 @@ class ProjectionView:
 
 
 WARNINGS = {
+    "memory_trimmed": "The memory is larger than its share of the budget, so the newest lines of each layer are sent."
+    " Raise context_size or memory_share, or lower memory_tokens.",
     "orphaned_tool_messages": "Tool calls without results, or results without their call, were left out.",
     "uncovered_turns_dropped": "The budget left out turns that no snippet covers yet: fold them or raise context_size.",
     "system_over_half": "The system prompt takes more than half of the budget.",
@@ -126,8 +128,9 @@ class Projecting:
         with self.db.read() as session:
             chat = require_chat(session, chat_id)
             state = read_history(session, chat, for_prompt=True)
-            block = self.blocks.of(session, state)
             budget, warned = self._budget(session, state, query)
+            block = self.blocks.of(session, state, _share(budget, state))
+            warned += ["memory_trimmed"] if block.trimmed else []
             costs = self._costs(state, query, block)
             plan = project(state.view, state.uncovered, state.total, costs, budget)
             texts = messages.contents(session, [m.key for m in (*plan.prompt, *plan.history, *plan.current)])
@@ -169,7 +172,9 @@ class Projecting:
         wanted: Names = query.names or state.settings.names
         if wanted != "auto":
             return wanted
-        return "prefix" if counting.count_speakers(session, state.chat.key, _GROUP) >= _GROUP else "none"
+        chat = state.chat
+        user, assistant = (speaker(chat.user_name, chat.character_name, r, None) for r in ("user", "assistant"))
+        return "prefix" if counting.count_speakers(session, chat.key, user, assistant, _GROUP) >= _GROUP else "none"
 
     def _show(
         self,
@@ -229,6 +234,11 @@ class _Texts:
         if said.tool_call_id is not None:
             message["tool_call_id"] = said.tool_call_id
         return message
+
+
+def _share(budget: int | None, state: ChatState) -> int | None:
+    """Tokens the memory may take of a budget."""
+    return None if budget is None else int(budget * state.settings.memory_share)
 
 
 def _system(asked: str | None, own: Sequence[str], memory: str) -> list[dict[str, Any]]:

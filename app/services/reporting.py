@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlmodel import Session
 
 from app.core.model import Usage
-from app.core.promotion import count_merges
+from app.core.promotion import foresee
 from app.core.turns import outline
 from app.errors import NotFound
 from app.services.blocks import Blocks
@@ -18,6 +18,9 @@ from app.services.working import ErrorView, JobView, show_error, show_job
 from app.store import counting, jobs, messages, snippets
 from app.store.engine import Database
 from app.store.tables import Chat
+
+_INSTRUCTIONS = 350
+"""Tokens of our own prompts in a call, about."""
 
 _LAST_TURN = 64
 """Messages that surely hold the last turn's tool calls and results."""
@@ -200,9 +203,10 @@ def _backlog(state: ChatState) -> BacklogView:
     layered, backlog = state.settings.layered, state.backlog
     sizes = Tally(snippet.core.layer for snippet in state.live)
     counts = [sizes[n] for n in range(max(sizes, default=-1) + 1)]
-    merges = count_merges(counts, backlog.batches, layered)
-    passage = sum(turn.tokens for turn in state.over_window)
-    memory = sum(snippet.core.tokens for snippet in state.live)
-    context = min(memory + backlog.batches * layered.snippet_tokens // 2, layered.memory_tokens or 16_000)
+    layers, merges = foresee(counts, backlog.batches, layered)
     calls = backlog.batches + merges
+    passage = sum(turn.tokens for turn in state.over_window)
+    # On the way the memory grows from what it is to what it will be; its lines are as long as they may be.
+    memory = (len(state.live) + sum(layers)) * layered.snippet_tokens // 2
+    context = min(memory, layered.memory_tokens or memory) + _INSTRUCTIONS
     return BacklogView(backlog.turns, backlog.batches, calls, passage + calls * context, state.choice_needed)

@@ -115,14 +115,20 @@ def _jumps() -> Select[Any]:
     following = select(func.min(_M.name)).where(_MINE, _M.name > tree.c.name).correlate(tree).scalar_subquery()
     further = select(following, tree.c.step + 1).where(tree.c.name.is_not(None), tree.c.step < bindparam("most"))
     names = tree.union_all(further)
-    unnamed = exists().where(_MINE, _M.name.is_(None), _M.role == "user")
-    return select(func.count(names.c.name), select(unnamed).scalar_subquery())
+    return select(func.count(names.c.name), _nameless("user"), _nameless("assistant"))
+
+
+def _nameless(role: str) -> Any:
+    """1 if messages of a role bear no name and the name they go by, `:user` or `:assistant`, is nobody else's."""
+    unnamed = exists().where(_MINE, _M.name.is_(None), _M.role == role)
+    named = exists().where(_MINE, _M.name == bindparam(role))
+    return select(case((and_(unnamed, ~named), 1), else_=0)).scalar_subquery()
 
 
 _SPEAKERS = _jumps()
 
 
-def count_speakers(session: Session, chat_key: int, most: int) -> int:
-    """How many different speakers the chat has, counted up to `most`; unnamed users are one."""
-    named, unnamed = rows(session, _SPEAKERS, {"chat_key": chat_key, "most": most}).one()
-    return min(most, int(named) + (1 if unnamed else 0))
+def count_speakers(session: Session, chat_key: int, user: str, assistant: str, most: int) -> int:
+    """How many different speakers the chat has, counted up to `most`; who bears no name is `user` or `assistant`."""
+    mine = {"chat_key": chat_key, "most": most, "user": user, "assistant": assistant}
+    return min(most, sum(int(found) for found in rows(session, _SPEAKERS, mine).one()))

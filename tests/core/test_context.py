@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.context import cap_context
+from app.core.context import cap_context, share_of_memory
 from app.core.model import Snippet
 from tests.support.builders import layers
 
@@ -73,3 +73,20 @@ def test_a_capped_context_fits_in_order(tokens: list[tuple[int, int]], limit: in
         assert of_layer[-len(here) :] == here
     if sum(snippet.tokens for snippet in live) <= limit:
         assert list(kept) == live
+
+
+def test_the_share_keeps_the_deepest_layer_and_the_newest_of_each() -> None:
+    """Memory over its share of a budget keeps its deepest layer whole, then the newest of each shallower one."""
+    live = [
+        Snippet(1, 2, 10),
+        Snippet(2, 2, 10),
+        Snippet(3, 1, 10),
+        Snippet(4, 1, 10),
+        Snippet(5, 0, 10),
+        Snippet(6, 0, 10),
+    ]
+    assert [s.key for s in share_of_memory(live, 40)] == [1, 2, 4, 6]
+    assert [s.key for s in share_of_memory(live, 45)] == [1, 2, 4, 6]
+    assert [s.key for s in share_of_memory(live, 10)] == [2]
+    assert share_of_memory(live, 60) == tuple(live)
+    assert share_of_memory([], 10) == ()
