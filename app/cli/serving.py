@@ -42,7 +42,8 @@ class _Server(uvicorn.Server):
             create_app(settings),
             lifespan="on",
             ws="none",
-            # The line below replaces its own; requests are logged to those who debug.
+            # Requests are logged by RequestIds: uvicorn would quote their queries. The greeting replaces its lines.
+            access_log=False,
             log_level="warning" if settings.log_level == "info" else settings.log_level,
             timeout_graceful_shutdown=_REQUESTS_END_S,
         )

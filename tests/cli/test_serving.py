@@ -34,6 +34,18 @@ def test_it_serves_until_a_signal(start: Start, number: signal.Signals) -> None:
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize("level", ["info", "debug"])
+def test_a_query_is_never_printed(start: Start, level: str) -> None:
+    """A prompt in a query is chat text: whatever is logged, it is not."""
+    process = start("serve", "--port", "0", log_level=level)
+    address = _address(process)
+    httpx.get(f"{address}v1/chats/a/projection", params={"system_prompt": "brasskey"}, timeout=30)
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=10)
+    assert "/v1/chats/a/projection" in err
+    assert "brasskey" not in out + err
+
+
 def test_it_ends_in_time_though_a_call_is_open(start: Start) -> None:
     """An open connection that says nothing does not hold up the end."""
     process = start("serve", "--port", "0")
