@@ -3,52 +3,17 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from app.jobs.runner import Recovery, Runner
-from app.services.starting import Starting
-from app.store import chats, jobs
 from app.store.engine import Database
 from app.store.migrate import migrate
+from tests.support.processes import Process, living
 from tests.support.waiting import until
-
-
-class HeldWork:
-    """Work that remembers what it ran and what was cut, and ends when it is let go."""
-
-    def __init__(self, db: Database) -> None:
-        self.ran: list[str] = []
-        self.cut: list[str] = []
-        self.crashes: list[str] = []
-        self.fails = False
-        self.go = asyncio.Event()
-        self._db = db
-
-    async def run(self, job_id: str, owner: str) -> None:
-        self.ran.append(job_id)
-        try:
-            await self.go.wait()
-        except asyncio.CancelledError:
-            self.cut.append(job_id)
-            raise
-        if self.fails:
-            raise RuntimeError("a mistake of ours")
-        self._finish(job_id, owner, "succeeded")
-
-    async def crashed(self, job_id: str, owner: str) -> None:
-        self.crashes.append(job_id)
-        self._finish(job_id, owner, "failed")
-
-    def _finish(self, job_id: str, owner: str, state: str) -> None:
-        with self._db.write() as session:
-            job = jobs.owned(session, job_id, owner)
-            if job is not None:
-                jobs.finish(job, state, None)
 
 
 class Troubled:
@@ -68,40 +33,6 @@ class Troubled:
         return self._recovery.recover(owner)
 
 
-class Process:
-    """One process at the database: its own connections, its own runner."""
-
-    def __init__(self, url: str, *, resume_jobs: bool = True, beat_s: float = 0.02) -> None:
-        self.db = Database(url)
-        self.work = HeldWork(self.db)
-        self.recovery = Starting(self.db, resume_jobs)
-        self.runner = Runner(self.db, self.work, self.recovery, beat_s)
-
-    def queue(self, chat_id: str = "c") -> str:
-        with self.db.write() as session:
-            chat = chats.find(session, chat_id) or chats.add(session, chat_id, {})
-            return jobs.add(session, chat.key, "fold", 1).id
-
-    def sql(self, statement: str) -> None:
-        with self.db.write() as session:
-            session.execute(text(statement))
-
-    def column(self, of: str) -> int | None:
-        with self.db.read() as session:
-            found: int | None = session.execute(text(f"SELECT {of}")).scalar_one()
-            return found
-
-    def states(self) -> list[str]:
-        with self.db.read() as session:
-            return list(session.execute(text("SELECT state FROM jobs ORDER BY key")).scalars())
-
-    async def running(self, job_id: str) -> None:
-        await until(lambda: self.work.ran, lambda ran: job_id in ran)
-
-    async def was_cut(self, job_id: str) -> None:
-        await until(lambda: self.work.cut, lambda cut: job_id in cut)
-
-
 class Machine:
     """Starts processes at one database and stops them in the end."""
 
@@ -110,17 +41,7 @@ class Machine:
         self._stack = stack
 
     async def process(self, *, resume_jobs: bool = True) -> Process:
-        return await self._stack.enter_async_context(_living(Process(self.url, resume_jobs=resume_jobs)))
-
-
-@asynccontextmanager
-async def _living(process: Process) -> AsyncIterator[Process]:
-    await process.runner.start()
-    try:
-        yield process
-    finally:
-        await process.runner.stop()
-        process.db.dispose()
+        return await self._stack.enter_async_context(living(Process(self.url, resume_jobs=resume_jobs)))
 
 
 @pytest.fixture
@@ -150,7 +71,7 @@ async def test_a_poke_before_the_start_counts(machine: Machine) -> None:
     process = Process(machine.url, resume_jobs=False)
     job_id = process.queue()
     process.runner.poke(job_id)
-    async with _living(process):
+    async with living(process):
         await process.running(job_id)
 
 
@@ -175,7 +96,7 @@ async def test_a_dead_process_is_noticed(machine: Machine) -> None:
     process = Process(machine.url)
     process.queue()
     process.sql("UPDATE jobs SET state = 'running', lease_owner = 'gone', lease_until = 1")
-    async with _living(process):
+    async with living(process):
         await until(process.states, lambda states: states == ["interrupted", "running"])
 
 
@@ -238,7 +159,7 @@ async def test_stop_releases_only_its_own_jobs(machine: Machine) -> None:
     stays.runner.poke(mine)
     await stays.running(mine)
     goes = Process(machine.url, resume_jobs=False)
-    async with _living(goes):
+    async with living(goes):
         theirs = goes.queue("goes")
         goes.runner.poke(theirs)
         await goes.running(theirs)
@@ -263,7 +184,7 @@ async def test_a_failing_beat_recovers(machine: Machine) -> None:
     process = Process(machine.url)
     troubled = Troubled(process.recovery)
     process.runner = Runner(process.db, process.work, troubled, beat_s=0.02)
-    async with _living(process):
+    async with living(process):
         await process.running(process.queue())
         assert (process.runner.alive, troubled.troubles) == (True, 0)
 
@@ -284,7 +205,7 @@ async def test_wakes_for_the_next_retry(machine: Machine) -> None:
     """A retry that is due before the next beat is taken up when it is due."""
     process = Process(machine.url, beat_s=3600)
     process.work.go.set()
-    async with _living(process):
+    async with living(process):
         job_id = process.queue()
         process.sql("UPDATE chats SET retry_at = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) + 300")
         process.runner.poke(job_id)
