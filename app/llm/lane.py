@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
 from typing import TypeVar
 
 from anyio import CapacityLimiter
@@ -39,6 +40,7 @@ class Lane:
         self._breaker = Breaker(cooldown_s)
         self._probing = asyncio.Lock()
         self._last_error: str | None = None
+        self._next_attempt: datetime | None = None
 
     @property
     def health(self) -> Health:
@@ -84,6 +86,7 @@ class Lane:
         """The server gave an answer, good or bad."""
         with self._changing:
             self._breaker = self._breaker.succeeded(self._clock())
+            self._next_attempt = None
             if self._breaker.until is None:
                 self._last_error = None
 
@@ -95,8 +98,11 @@ class Lane:
                 self._breaker = self._breaker.cooled(now, decision.seconds)
             elif isinstance(decision, GiveUp):
                 self._breaker = self._breaker.failed(failure, now)
+            self._next_attempt = None
             if not isinstance(decision, Wait):
                 self._last_error = faults.describe(connection, failure)
+            elif failure.kind != "unusable":
+                self._next_attempt = now + timedelta(seconds=decision.seconds)
             return self._health()
 
     def reset(self) -> None:
@@ -106,11 +112,15 @@ class Lane:
 
     def _health(self) -> Health:
         now = self._clock()
+        if self._next_attempt is not None and self._breaker.state(now) == "ok":
+            soon = self._next_attempt if self._next_attempt > now else None
+            return Health("failing", soon, self._last_error)  # seen from the first failed attempt on
         return Health(self._breaker.state(now), self._breaker.retry_at(now), self._last_error)
 
     def _clear(self) -> None:
         self._breaker = Breaker(self._cooldown_s)
         self._last_error = None
+        self._next_attempt = None
 
     def _half_open(self) -> bool:
         return self._breaker.admits(self._clock()) == "probe"
