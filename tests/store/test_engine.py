@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import select, text
@@ -26,8 +27,10 @@ from app.store.migrate import migrate
 from tests.support.rows import message
 
 db, name = Database(sys.argv[1]), sys.argv[2]
+print("ready", flush=True)
+sys.stdin.readline()
 migrate(db.engine)
-for number in range(15):
+for number in range(50):
     with db.write() as session:
         chat = chats.find(session, "c") or chats.add(session, "c", {})
         place = chats.count_messages(session, chat.key)
@@ -143,17 +146,27 @@ def test_two_processes_write(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'shared.db'}"
     folder = Path(__file__).parents[2]
     command = [sys.executable, "-W", "error", "-c", WRITER, url]
-    running = [
-        subprocess.Popen([*command, name], cwd=folder, stderr=subprocess.PIPE, text=True)
-        for name in ("first", "second")
-    ]
+    pipes: dict[str, Any] = {
+        "stdin": subprocess.PIPE,
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+        "text": True,
+    }
+    running = [subprocess.Popen([*command, name], cwd=folder, **pipes) for name in ("first", "second")]
+    for process in running:
+        assert process.stdout
+        assert process.stdout.readline() == "ready\n"
+    for process in running:
+        assert process.stdin
+        process.stdin.write("\n")
+        process.stdin.flush()
     said = [process.communicate(timeout=60)[1] for process in running]
     assert said == ["", ""]
     db = Database(url)
     with db.read() as session:
-        assert chats.count_messages(session, 1) == 30
+        assert chats.count_messages(session, 1) == 100
         ids = set(session.execute(text("SELECT id FROM messages")).scalars())
-    assert ids == {f"{name}{number}" for name in ("first", "second") for number in range(15)}
+    assert ids == {f"{name}{number}" for name in ("first", "second") for number in range(50)}
     db.dispose()
 
 
