@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -23,17 +23,6 @@ LIMIT = 20
 
 def count_words(text: str, /) -> int:
     return len(text.split())
-
-
-@pytest.fixture
-def model() -> Iterator[FakeModel]:
-    with FakeModel() as running:
-        yield running
-
-
-@pytest.fixture
-def time() -> FakeTime:
-    return FakeTime()
 
 
 @pytest.fixture
@@ -279,3 +268,26 @@ async def test_nothing_is_logged_that_must_not_be(
     await caller.summarize(request_to(model))
     for secret in ("sk-secret", "Anna", model.base_url):
         assert secret not in caplog.text
+
+
+@pytest.mark.parametrize("provider", ["openai", "ollama"])
+async def test_the_models_are_listed(caller: Caller, model: FakeModel, provider: str) -> None:
+    """In the server's order, and without a call to a model."""
+    listed = Connection("default", "openai" if provider == "openai" else "ollama", model.base_url, timeout_s=5)
+    assert await caller.models(listed) == ["fake-small", "fake-large"]
+    assert model.calls == []
+
+
+async def test_a_list_that_cannot_be_had_is_an_error(caller: Caller) -> None:
+    """It names the connection."""
+    with FakeModel() as gone:
+        unreachable = Connection("local", "openai", gone.base_url, timeout_s=5)
+    with pytest.raises(ModelUnavailable, match="Connection 'local' cannot be reached"):
+        await caller.models(unreachable)
+
+
+async def test_the_extractive_summarizer_is_always_well(caller: Caller) -> None:
+    """It has no server, so nothing is asked."""
+    built_in = Connection("extractive", "extractive")
+    assert (await caller.test(built_in)).ok
+    assert await caller.models(built_in) == []

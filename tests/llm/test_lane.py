@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 
@@ -18,17 +18,6 @@ from tests.support import fake_replies as replies
 from tests.support.fake_exchange import Exchange
 from tests.support.fake_model import FakeModel
 from tests.support.fake_time import FakeTime
-
-
-@pytest.fixture
-def model() -> Iterator[FakeModel]:
-    with FakeModel() as running:
-        yield running
-
-
-@pytest.fixture
-def time() -> FakeTime:
-    return FakeTime()
 
 
 @pytest.fixture
@@ -249,29 +238,6 @@ async def test_a_test_notices_a_model_that_says_nothing(caller: Caller, model: F
     """A status of 200 is not enough."""
     model.do(replies.blank())
     assert (await caller.test(connection(model))).detail == "The model of connection 'default' gave a blank answer."
-
-
-@pytest.mark.parametrize("provider", ["openai", "ollama"])
-async def test_the_models_are_listed(caller: Caller, model: FakeModel, provider: str) -> None:
-    """In the server's order, and without a call to a model."""
-    listed = Connection("default", "openai" if provider == "openai" else "ollama", model.base_url, timeout_s=5)
-    assert await caller.models(listed) == ["fake-small", "fake-large"]
-    assert model.calls == []
-
-
-async def test_a_list_that_cannot_be_had_is_an_error(caller: Caller) -> None:
-    """It names the connection."""
-    with FakeModel() as gone:
-        unreachable = connection(gone, "local")
-    with pytest.raises(ModelUnavailable, match="Connection 'local' cannot be reached"):
-        await caller.models(unreachable)
-
-
-async def test_the_extractive_summarizer_is_always_well(caller: Caller) -> None:
-    """It has no server, so nothing is asked."""
-    built_in = Connection("extractive", "extractive")
-    assert (await caller.test(built_in)).ok
-    assert await caller.models(built_in) == []
 
 
 async def test_a_batch_stops_when_others_have_opened_the_breaker(model: FakeModel, time: FakeTime) -> None:
