@@ -1,7 +1,7 @@
 """How a chat's memory stands: status, and the memory block alone."""
 
 from collections import Counter as Tally
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlmodel import Session
@@ -16,6 +16,7 @@ from app.services.ports import ModelServers
 from app.services.reading import ChatState, Place, read_history, read_state, require_chat, through
 from app.services.working import ErrorView, JobView, show_error, show_job
 from app.store import counting, jobs, messages, snippets
+from app.store.clock import from_ms
 from app.store.engine import Database
 from app.store.tables import Chat
 
@@ -139,7 +140,7 @@ class Reporting:
                 backlog=_backlog(state),
                 summarizer_usage=jobs.read_usage(chat.usage),
                 job=show_job(active, chat.id) if active else None,
-                last_error=show_error(chat.last_error),
+                last_error=_last_error(chat),
                 stale_snippets=stale,
                 degraded_snippets=degraded,
                 connection=self._connection(session, state),
@@ -161,6 +162,12 @@ class Reporting:
         except NotFound:
             return ConnectionStatus(name, "missing", None, "failing", None)
         return ConnectionStatus(name, connection.provider, connection.model, health.state, health.retry_at)
+
+
+def _last_error(chat: Chat) -> ErrorView | None:
+    """What failed last; when it is tried again is the chat's own fact, which a stop or a pause takes away."""
+    error = show_error(chat.last_error)
+    return replace(error, retry_at=from_ms(chat.retry_at) if chat.retry_at else None) if error else None
 
 
 def count_messages(session: Session, chat: Chat) -> CountsView:

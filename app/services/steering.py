@@ -123,7 +123,7 @@ class Steering:
     def _hold(self, chat_id: str) -> str | None:
         with self.db.write() as session:
             chat = require_chat(session, chat_id)
-            chat.held = True
+            chat.held, chat.retry_at = True, None
             return _cancel(session, chat.key, "Stopped on request.")
 
     def _shown(self, job_id: str, chat_id: str) -> JobView | None:
@@ -135,6 +135,7 @@ class Steering:
         with self.db.write() as session:
             chat = require_chat(session, chat_id)
             _set_paused(session, chat, paused=True)
+            chat.retry_at = None
             return _cancel(session, chat.key, "Folding was paused.")
 
     def _forget(self, chat_id: str) -> tuple[Cleared, str | None]:
@@ -146,7 +147,7 @@ class Steering:
             gone = snippets.remove_all(session, chat.key)
             chat.epoch += 1
             chat.memory_version += 1 if gone else 0
-            chat.last_error = None
+            chat.last_error, chat.retry_at = None, None
             return Cleared(gone, ghosted), job_id
 
 

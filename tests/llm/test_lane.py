@@ -252,29 +252,3 @@ async def test_a_batch_stops_when_others_have_opened_the_breaker(model: FakeMode
         errors = await asyncio.gather(*tasks, return_exceptions=True)
     assert all(isinstance(error, ModelUnavailable) for error in errors)
     assert 16 <= len(model.requests) < 32
-
-
-async def test_a_failed_attempt_shows_before_the_next(model: FakeModel, time: FakeTime) -> None:
-    """From the first failed attempt on the connection is failing, with the time of the next; an answer ends that."""
-    seen: list[Health] = []
-
-    async def sleep(seconds: float) -> None:
-        seen.append(patient.health("default"))
-        await time.sleep(seconds)
-
-    async with new_client() as client:
-        patient = Caller(
-            client=client,
-            count=len,
-            extract=lambda request: request.user,
-            policy=RetryPolicy(),
-            cooldown_s=60,
-            clock=time.now,
-            sleep=sleep,
-            random=lambda: 0.0,
-        )
-        started = time.now()
-        model.do(replies.status(503))
-        await patient.summarize(request_to(model))
-        assert seen == [Health("failing", started + timedelta(seconds=2), None)]
-        assert patient.health("default") == Health("ok")
