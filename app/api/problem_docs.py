@@ -5,6 +5,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.constants import REF_TEMPLATE
 
+from app.api.examples import add_examples
 from app.api.responses import KINDS, MEDIA_TYPE, Problem
 
 _OPERATIONS = {"get", "put", "post", "patch", "delete", "options", "head", "trace"}
@@ -37,12 +38,14 @@ def problem_docs(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def document_problems(app: FastAPI) -> None:
-    """Put the schema of problems into the OpenAPI document, also where FastAPI would describe its own 422."""
+    """Put the schema of problems and all examples into the OpenAPI document; FastAPI's own 422 becomes a problem."""
     describe = app.openapi
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
-            _rewrite(describe())
+            document = describe()
+            _rewrite(document)
+            add_examples(document)
         return describe()
 
     app.openapi = openapi  # type: ignore[method-assign]  # the way FastAPI documents

@@ -1,0 +1,34 @@
+"""Examples for every body and answer in OpenAPI: what a small server really said, kept in examples.json.
+
+A test checks each of them against the models, so that none can rot.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+EXAMPLES: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+"""By "method path" of the route: `request`, and `responses` by status."""
+
+_IMPORT_FILE = (
+    '{"user_name":"Mira","character_name":"Tom"}\n{"name":"Tom","is_user":false,"mes":"Not since the storm."}\n'
+)
+
+
+def add_examples(description: dict[str, Any]) -> None:
+    """Put the examples into an OpenAPI description."""
+    for path, methods in description["paths"].items():
+        for method, operation in methods.items():
+            known = EXAMPLES.get(f"{method} {path}", {})
+            _add(operation.get("requestBody", {}), known.get("request"))
+            for status, answer in operation["responses"].items():
+                _add(answer, known.get("responses", {}).get(status))
+    imports = description["paths"].get("/v1/import", {}).get("post", {}).get("requestBody", {}).get("content", {})
+    for kind, media in imports.items():
+        media["example"] = {"file": _IMPORT_FILE} if kind.startswith("multipart") else _IMPORT_FILE
+
+
+def _add(described: dict[str, Any], example: Any) -> None:
+    media = described.get("content", {}).get("application/json")
+    if media is not None and example is not None:
+        media["example"] = example
