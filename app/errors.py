@@ -16,7 +16,7 @@ TurnfoldError
     ├── ModelRejected     a person must change the connection or its server
     └── ModelUnusable     the model answers, but never with a usable text
 
-Errors know nothing of HTTP; `app.api.problems` turns them into responses, in one place.
+Errors know nothing of HTTP; `app.api` turns them into responses, in one place.
 """
 
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""All use cases of one server; `app.main` puts them together."""
+"""All use cases of one server; `app.assembly` puts them together."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What services need from elsewhere; `app.main` chooses who provides it."""
+"""What services need from elsewhere; `app.assembly` chooses who provides it."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar, TypeVarTuple
