@@ -203,8 +203,9 @@ class Folding:
                 return
             job.failed += 1
             times = refusals(chat.last_error, failure.refused) + 1 if failure.refused is not None else 0
-            chat.last_error, chat.retry_at = {**failure.report(), "times": times}, failure.retry_at
-            jobs.finish(job, "failed", failure.detail, failure.report())
+            report = failure.report()
+            chat.last_error, chat.retry_at = {**report, "times": times}, failure.retry_at
+            jobs.finish(job, "failed", failure.detail, report)
 
     def _retry_at(self, error: ModelError) -> int | None:
         """A refusal waits for a person and the next append, anything else for the connection to cool down."""
