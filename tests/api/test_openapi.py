@@ -1,9 +1,15 @@
 """The documentation that the server gives of itself."""
 
+import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from fastapi.routing import APIRoute
+from pydantic import TypeAdapter
 
+from app.api.examples import EXAMPLES
+from app.api.routes import routers
 from tests.support.service import Service
 
 OPERATIONS = """
@@ -80,6 +86,64 @@ def test_bodies_have_examples(document: dict[str, Any]) -> None:
         named = [choice["$ref"].rsplit("/", 1)[1] for choice in choices if "$ref" in choice]
         assert named, call
         assert named == ["EmptyBody"] or "examples" in schemas[named[0]], call
+
+
+def routes() -> dict[str, APIRoute]:
+    """Routes by method and path."""
+    found = [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
+    return {f"{method} {route.path}": route for route in found for method in route.methods or ()}
+
+
+def json_answers(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Call, status and description of every JSON answer that is no problem."""
+    for call, operation in operations(document).items():
+        for status, answer in operation["responses"].items():
+            if "application/json" in answer.get("content", {}):
+                yield call, status, answer["content"]["application/json"]
+
+
+def test_examples_of_answers_are_what_the_models_give(document: dict[str, Any]) -> None:
+    """Each JSON answer, 503 included, has an example that its model gives back unchanged: no field gone or renamed."""
+    known = routes()
+    for call, status, media in json_answers(document):
+        assert "example" in media, (call, status)
+        route = known[call]
+        model: TypeAdapter[Any] = TypeAdapter(route.responses.get(int(status), {}).get("model", route.response_model))
+        shown = model.validate_json(json.dumps(media["example"]))
+        # Answers ignore fields they do not know, so that only the way back shows one that is gone.
+        assert model.dump_python(shown, mode="json", exclude_unset=True) == media["example"], (call, status)
+
+
+def test_examples_of_bodies_are_what_the_models_take(document: dict[str, Any]) -> None:
+    """Each JSON body has an example that its model takes as it comes over the wire."""
+    known = routes()
+    for call, operation in operations(document).items():
+        media = operation.get("requestBody", {}).get("content", {}).get("application/json")
+        field = known[call].body_field
+        assert (media is None) == (field is None), call
+        if media is not None and field is not None:
+            assert "example" in media, call
+            _, errors = field.validate(json.loads(json.dumps(media["example"])), {}, loc=("body",))
+            assert not errors, (call, errors)
+
+
+def test_every_example_has_its_place(document: dict[str, Any]) -> None:
+    """No example is left over from a call, a body or a status that is gone."""
+    for name, example in EXAMPLES.items():
+        method, path = name.split()
+        operation = document["paths"][path][method]
+        assert example.get("responses", {}).keys() <= operation["responses"].keys(), name
+        assert "request" not in example or "requestBody" in operation, name
+
+
+def test_the_examples_of_an_import_can_be_imported(service: Service, document: dict[str, Any]) -> None:
+    """The raw file and the form that the documentation shows are taken, and give the one message they hold."""
+    content = operations(document)["POST /v1/import"]["requestBody"]["content"]
+    raw = service.http.post("/v1/import", content=content["*/*"]["example"])
+    form = service.http.post("/v1/import", files=content["multipart/form-data"]["example"])
+    for answer in (raw, form):
+        assert answer.status_code == 201, answer.text
+        assert answer.json()["messages"] == 1
 
 
 def test_docs_are_served(service: Service) -> None:

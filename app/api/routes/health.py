@@ -1,5 +1,7 @@
 """Whether the server lives, and whether it can work. Open without a key."""
 
+from typing import Any
+
 from fastapi import Request, Response
 
 from app.api.dependencies import ServicesDep
@@ -7,6 +9,16 @@ from app.api.routing import new_router
 from app.api.schemas.health import Alive, Checks, Readiness
 
 router = new_router("health", public=True)
+
+_NOT_READY: dict[str, Any] = {
+    "ready": False,
+    "checks": {
+        "database": {"ok": True, "detail": "migrated and writable"},
+        "worker": {"ok": False, "detail": "The worker has stopped; restart the server."},
+        # Not null: FastAPI takes nulls out of the examples of a route.
+        "default_connection": {"state": "cooling_down", "retry_at": "2026-11-30T05:41:00Z"},
+    },
+}
 
 
 @router.get(
@@ -24,7 +36,13 @@ async def healthz(request: Request) -> Alive:
     response_model=Readiness,
     summary="Whether it can do its work",
     description="200 when the database is migrated and writable and the worker runs; breakers are shown.",
-    responses={503: {"model": Readiness, "description": "Not ready, and why"}},
+    responses={
+        503: {
+            "model": Readiness,
+            "description": "Not ready, and why",
+            "content": {"application/json": {"example": _NOT_READY}},
+        }
+    },
 )
 def readyz(services: ServicesDep, response: Response) -> Readiness:
     found = services.health.check()
