@@ -10,7 +10,7 @@ from app.core.context import cap_context
 from app.core.folding import Fold
 from app.core.promotion import Merge
 from app.core.summary import Connection, CountTokens, Line, SummaryRequest
-from app.services.prompts import PromptLibrary, RenderedPrompt
+from app.services.prompts import Material, PromptLibrary, RenderedPrompt
 from app.services.reading import ChatState
 from app.store import messages, snippets
 from app.store.messages import Content
@@ -63,15 +63,8 @@ class Asking:
     def _render(self, state: ChatState, prior: Sequence[str], story: str, *, merge: bool) -> RenderedPrompt:
         render = self.prompts.render_merge if merge else self.prompts.render_fold
         user, char = state.chat.user_name or "User", state.chat.character_name or "Assistant"
-        return render(
-            state.settings.layered,
-            player_name=user,
-            char=char,
-            user=user,
-            context="\n".join(prior),
-            story=story,
-            output_language=state.settings.output_language,
-        )
+        material = Material(user, char, "\n".join(prior), story, state.settings.output_language)
+        return render(state.settings.layered, material)
 
     def _clip(self, lines: Sequence[Line], limit: int) -> list[Line]:
         """Lines that are too long lose their middle, the longest the most."""

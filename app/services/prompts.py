@@ -41,6 +41,17 @@ class RenderedPrompt:
     user: str
 
 
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What goes into a prompt. `output_language` is a language's name, or `auto` for the conversation's own."""
+
+    user: str
+    char: str
+    context: str
+    story: str
+    output_language: str = "auto"
+
+
 class PromptLibrary:
     """The prompts of one folder, read and rendered once. Shared by all threads."""
 
@@ -56,40 +67,15 @@ class PromptLibrary:
         """The presets there are, the default one first."""
         return list(self._presets.values())
 
-    def render_fold(
-        self,
-        settings: LayeredSettings,
-        *,
-        player_name: str,
-        char: str,
-        user: str,
-        context: str,
-        story: str,
-        output_language: str,
-    ) -> RenderedPrompt:
-        """The prompt that turns `story` into one line of memory that `context`, the memory so far, does not hold.
-
-        `output_language` is a language's name, or `auto` for the conversation's own.
-        """
+    def render_fold(self, settings: LayeredSettings, material: Material) -> RenderedPrompt:
+        """The prompt for one line of memory: what the story tells and the context, the memory so far, does not."""
         texts = self._texts(settings)
-        values = _values(settings, player_name, char, user, context, story, output_language)
-        return RenderedPrompt(fill(texts.system_prompt, values), fill(texts.user_prompt, values))
+        return _filled(texts.system_prompt, texts.user_prompt, settings, material)
 
-    def render_merge(
-        self,
-        settings: LayeredSettings,
-        *,
-        player_name: str,
-        char: str,
-        user: str,
-        context: str,
-        story: str,
-        output_language: str,
-    ) -> RenderedPrompt:
-        """The prompt that condenses `story`, lines of memory, into one; `context` is the deeper memory."""
+    def render_merge(self, settings: LayeredSettings, material: Material) -> RenderedPrompt:
+        """The prompt that condenses the story, lines of memory, into one; the context is the deeper memory."""
         texts = self._texts(settings)
-        values = _values(settings, player_name, char, user, context, story, output_language)
-        return RenderedPrompt(fill(texts.system_prompt, values), fill(texts.merge_prompt, values))
+        return _filled(texts.system_prompt, texts.merge_prompt, settings, material)
 
     def memory_block(self, settings: LayeredSettings, summary_text: str) -> str:
         """The memory as it stands in a chat's prompt: a line that says what it is, then the wrapper around it.
@@ -123,17 +109,21 @@ class PromptLibrary:
         return self._files.get_template(f"{name}.md.j2").render(_OWN_VARIABLES)
 
 
-def _values(
-    settings: LayeredSettings, player_name: str, char: str, user: str, context: str, story: str, output_language: str
-) -> dict[str, str]:
+def _filled(system: str, user: str, settings: LayeredSettings, material: Material) -> RenderedPrompt:
+    values = _values(settings, material)
+    return RenderedPrompt(fill(system, values), fill(user, values))
+
+
+def _values(settings: LayeredSettings, material: Material) -> dict[str, str]:
+    language = material.output_language
     return {
-        "player_name": _name(player_name or user or "User"),
-        "char": _name(char),
-        "user": _name(user),
-        "context_str": fence(context, *_TAGS) if context.strip() else _NO_CONTEXT,
-        "story_txt": fence(story, *_TAGS),
+        "player_name": _name(material.user or "User"),
+        "char": _name(material.char),
+        "user": _name(material.user),
+        "context_str": fence(material.context, *_TAGS) if material.context.strip() else _NO_CONTEXT,
+        "story_txt": fence(material.story, *_TAGS),
         "max_tokens": str(settings.snippet_tokens),
-        "output_language": _SAME_LANGUAGE if output_language in ("", "auto") else _name(output_language),
+        "output_language": _SAME_LANGUAGE if language in ("", "auto") else _name(language),
     }
 
 

@@ -23,7 +23,7 @@ from app.core.summary import Connection
 from app.llm.faults import describe
 from app.resources import resource_dir
 from app.services.projecting import WARNINGS
-from app.services.prompts import PromptLibrary
+from app.services.prompts import Material, PromptLibrary
 from app.settings import Settings
 from tests.docs.pages import (
     BASE_URL,
@@ -197,9 +197,7 @@ def test_prompt_variables_are_filled_in() -> None:
     variables = [code(row[0])[0] for row in table(CONCEPTS, "variable")]
     settings = LayeredSettings(preset="custom", user_prompt=" ".join([*variables, "{{summary}}"]))
     prompts = PromptLibrary(resource_dir("prompts"))
-    said = prompts.render_fold(
-        settings, player_name="P", char="C", user="U", context="X", story="S", output_language="auto"
-    )
+    said = prompts.render_fold(settings, Material("U", "C", "X", "S"))
     assert re.findall(r"\{\{\w+\}\}", said.user) == ["{{summary}}"]
 
 

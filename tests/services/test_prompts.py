@@ -8,7 +8,7 @@ import pytest
 from app.core.settings import LayeredSettings
 from app.core.template import fill
 from app.resources import resource_dir
-from app.services.prompts import PromptLibrary, RenderedPrompt
+from app.services.prompts import Material, PromptLibrary, RenderedPrompt
 
 NARRATIVE = LayeredSettings()
 GAME = LayeredSettings(preset="game_state")
@@ -29,21 +29,11 @@ def fold(
     story: str = "Mira: Hi.",
     output_language: str = "auto",
 ) -> RenderedPrompt:
-    return library.render_fold(
-        settings,
-        player_name=player_name,
-        char="Mira",
-        user="Ada",
-        context=context,
-        story=story,
-        output_language=output_language,
-    )
+    return library.render_fold(settings, Material(player_name, "Mira", context, story, output_language))
 
 
 def merge(library: PromptLibrary, settings: LayeredSettings, context: str = "", story: str = "a\nb") -> RenderedPrompt:
-    return library.render_merge(
-        settings, player_name="Ada", char="Mira", user="Ada", context=context, story=story, output_language="auto"
-    )
+    return library.render_merge(settings, Material("Ada", "Mira", context, story))
 
 
 @pytest.mark.parametrize("settings", [NARRATIVE, GAME], ids=["narrative", "game_state"])
