@@ -2,15 +2,16 @@
 
 A migration that rebuilds a table with `op.batch_alter_table` says what SQLite's reflection does not see, CHECK
 constraints and AUTOINCREMENT: `table_args=(sa.CheckConstraint(…), …)`, `table_kwargs={"sqlite_autoincrement": True}`.
-tests/store/test_migrate.py compares what comes out with app/store/tables.py.
+tests/store/test_migrate.py compares what comes out with the tables.
 """
 
 from alembic import context
 from sqlmodel import SQLModel
 
-from app.store import tables
+from app.store import kept_tables, tables
 
-assert tables  # importing it is what fills the metadata
+assert tables.Chat  # importing them is what fills the metadata
+assert kept_tables.KeptMessage
 context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=SQLModel.metadata,

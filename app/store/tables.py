@@ -7,45 +7,18 @@ tables on construction.
 from typing import Any
 
 from sqlalchemy import (
-    JSON,
     BigInteger,
     CheckConstraint,
     Column,
     ForeignKeyConstraint,
     Index,
-    Integer,
-    MetaData,
     Text,
     UniqueConstraint,
 )
 from sqlalchemy import text as sql
 from sqlmodel import Field, SQLModel
 
-SQLModel.metadata = MetaData(
-    naming_convention={
-        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-        "ck": "ck_%(table_name)s_%(constraint_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-        "pk": "pk_%(table_name)s",
-    }
-)
-
-# SQLite gives numbers out again unless told not to, and counts only INTEGER keys up by itself.
-_Key = BigInteger().with_variant(Integer, "sqlite")
-_Json = JSON(none_as_null=True)
-
-
-def _key() -> Any:
-    return Field(default=None, sa_column=Column(_Key, primary_key=True, autoincrement=True))
-
-
-def _key_of(*, index: bool = False, nullable: bool = False) -> Any:
-    return Field(default=None, sa_column=Column(_Key, nullable=nullable, index=index))
-
-
-def _time(*, nullable: bool = False) -> Any:
-    return Field(default=None, sa_column=Column(BigInteger, nullable=nullable))
+from app.store.columns import Json, Key, key_of, primary_key, time
 
 
 class Chat(SQLModel, table=True):
@@ -53,19 +26,19 @@ class Chat(SQLModel, table=True):
 
     `backlog_answer`: none yet, `all`, `one`, `skip`, or `began` when folding went on before there was a backlog.
     `held`: stopped by a person; nothing folds until the next append, sync or explicit call. `retry_at`: when folding
-    that failed is taken up again by itself.
+    that failed is taken up again by itself. `extra`: what an imported file said of it, for an export to say again.
     """
 
     __tablename__ = "chats"
     __table_args__ = (Index(None, "updated_at", "key"), Index(None, "retry_at"), {"sqlite_autoincrement": True})
 
-    key: int = _key()
+    key: int = primary_key()
     id: str = Field(max_length=200, unique=True)
     title: str | None = None
     user_name: str | None = None
     character_name: str | None = None
     strategy: str = Field(default="layered", max_length=20)
-    settings: dict[str, Any] = Field(default_factory=dict, sa_column=Column(_Json, nullable=False))
+    settings: dict[str, Any] = Field(default_factory=dict, sa_column=Column(Json, nullable=False))
     parent_chat_id: str | None = None
     forked_at_message_id: str | None = None
     memory_version: int = 0
@@ -73,15 +46,19 @@ class Chat(SQLModel, table=True):
     revision: int = 0
     backlog_answer: str | None = None
     held: bool = False
-    retry_at: int | None = _time(nullable=True)
-    last_error: dict[str, Any] | None = Field(default=None, sa_column=Column(_Json))
-    usage: dict[str, Any] = Field(default_factory=dict, sa_column=Column(_Json, nullable=False))
-    created_at: int = _time()
-    updated_at: int = _time()
+    retry_at: int | None = time(nullable=True)
+    last_error: dict[str, Any] | None = Field(default=None, sa_column=Column(Json))
+    usage: dict[str, Any] = Field(default_factory=dict, sa_column=Column(Json, nullable=False))
+    extra: dict[str, Any] | None = Field(default=None, sa_column=Column(Json))
+    created_at: int = time()
+    updated_at: int = time()
 
 
 class Snippet(SQLModel, table=True):
     """One line of memory. `position` orders a layer; `parent_key` is set exactly when it was absorbed.
+
+    `edited`: its text is a person's. `stale`: what is under it has changed since; `failures` counts how often making
+    it anew has failed since then. `asked`: a person wants it made anew, whatever its state.
 
     `state`: live, absorbed, superseded or deleted. A snippet of a strategy the chat does not use now is live here and
     shown as dormant: which strategy is present is the chat's fact, not the snippet's.
@@ -99,6 +76,13 @@ class Snippet(SQLModel, table=True):
             sqlite_where=sql("state = 'live'"),
             postgresql_where=sql("state = 'live'"),
         ),
+        Index(
+            "ix_snippets_worn",
+            "chat_key",
+            "strategy",
+            sqlite_where=sql("stale OR asked"),
+            postgresql_where=sql("stale OR asked"),
+        ),
         UniqueConstraint("chat_key", "key"),
         Index("uq_snippets_id", "chat_key", "id", unique=True),
         ForeignKeyConstraint(["chat_key"], ["chats.key"], ondelete="CASCADE"),
@@ -109,15 +93,15 @@ class Snippet(SQLModel, table=True):
         {"sqlite_autoincrement": True},
     )
 
-    key: int = _key()
-    chat_key: int = _key_of()
+    key: int = primary_key()
+    chat_key: int = key_of()
     id: str = Field(max_length=200)
     strategy: str = Field(max_length=20)
     layer: int
     position: int
     state: str = Field(default="live", max_length=12)
     kind: str = Field(max_length=12)
-    parent_key: int | None = _key_of(nullable=True, index=True)
+    parent_key: int | None = key_of(nullable=True, index=True)
     revision: int = 0
     text: str = Field(sa_column=Column(Text, nullable=False))
     tokens: int
@@ -125,15 +109,17 @@ class Snippet(SQLModel, table=True):
     stale: bool = False
     degraded: bool = False
     edited: bool = False
+    asked: bool = Field(default=False, sa_column_kwargs={"server_default": sql("false")})
+    failures: int = Field(default=0, sa_column_kwargs={"server_default": sql("0")})
     connection: str | None = None
     model: str | None = None
-    usage: dict[str, Any] | None = Field(default=None, sa_column=Column(_Json))
-    created_at: int = _time()
-    edited_at: int | None = _time(nullable=True)
+    usage: dict[str, Any] | None = Field(default=None, sa_column=Column(Json))
+    created_at: int = time()
+    edited_at: int | None = time(nullable=True)
 
 
 def _leaf() -> Any:
-    return Field(default=None, sa_column=Column(_Key, nullable=True))
+    return Field(default=None, sa_column=Column(Key, nullable=True))
 
 
 class Message(SQLModel, table=True):
@@ -181,8 +167,8 @@ class Message(SQLModel, table=True):
         {"sqlite_autoincrement": True},
     )
 
-    key: int = _key()
-    chat_key: int = _key_of()
+    key: int = primary_key()
+    chat_key: int = key_of()
     position: int
     id: str = Field(max_length=200)
     role: str = Field(max_length=10)
@@ -199,10 +185,10 @@ class Message(SQLModel, table=True):
     layered_leaf: int | None = _leaf()
     rolling_leaf: int | None = _leaf()
     buffer_leaf: int | None = _leaf()
-    created_at: int = _time()
+    created_at: int = time()
     tool_call_id: str | None = None
-    tool_calls: list[dict[str, Any]] | None = Field(default=None, sa_column=Column(_Json))
-    extra: dict[str, Any] | None = Field(default=None, sa_column=Column(_Json))
+    tool_calls: list[dict[str, Any]] | None = Field(default=None, sa_column=Column(Json))
+    extra: dict[str, Any] | None = Field(default=None, sa_column=Column(Json))
     content: str | None = Field(default=None, sa_column=Column(Text))
 
 
@@ -226,22 +212,22 @@ class Job(SQLModel, table=True):
         {"sqlite_autoincrement": True},
     )
 
-    key: int = _key()
+    key: int = primary_key()
     id: str = Field(max_length=200, unique=True)
-    chat_key: int = _key_of()
+    chat_key: int = key_of()
     kind: str = Field(max_length=20)
     state: str = Field(default="queued", max_length=12)
     done: int = 0
     total: int = 0
     failed: int = 0
-    usage: dict[str, Any] = Field(default_factory=dict, sa_column=Column(_Json, nullable=False))
+    usage: dict[str, Any] = Field(default_factory=dict, sa_column=Column(Json, nullable=False))
     reason: str | None = None
-    error: dict[str, Any] | None = Field(default=None, sa_column=Column(_Json))
+    error: dict[str, Any] | None = Field(default=None, sa_column=Column(Json))
     lease_owner: str | None = None
-    lease_until: int | None = _time(nullable=True)
-    created_at: int = _time()
-    started_at: int | None = _time(nullable=True)
-    finished_at: int | None = _time(nullable=True)
+    lease_until: int | None = time(nullable=True)
+    created_at: int = time()
+    started_at: int | None = time(nullable=True)
+    finished_at: int | None = time(nullable=True)
 
 
 class ConnectionRow(SQLModel, table=True):
@@ -259,8 +245,8 @@ class ConnectionRow(SQLModel, table=True):
     max_tokens: int | None = None
     timeout_s: float | None = None
     concurrency: int | None = None
-    extra_body: dict[str, Any] | None = Field(default=None, sa_column=Column(_Json))
-    updated_at: int = _time()
+    extra_body: dict[str, Any] | None = Field(default=None, sa_column=Column(Json))
+    updated_at: int = time()
 
 
 class ServerSettings(SQLModel, table=True):
@@ -270,7 +256,7 @@ class ServerSettings(SQLModel, table=True):
     __table_args__ = (CheckConstraint("key = 1", name="one_row"),)
 
     key: int = Field(default=1, primary_key=True)
-    settings: dict[str, Any] = Field(default_factory=dict, sa_column=Column(_Json, nullable=False))
+    settings: dict[str, Any] = Field(default_factory=dict, sa_column=Column(Json, nullable=False))
 
 
 class StoredAnswer(SQLModel, table=True):
@@ -281,6 +267,6 @@ class StoredAnswer(SQLModel, table=True):
     scope: str = Field(primary_key=True, max_length=600)
     body_hash: str = Field(max_length=64)
     status: int | None = None
-    headers: dict[str, Any] | None = Field(default=None, sa_column=Column(_Json))
+    headers: dict[str, Any] | None = Field(default=None, sa_column=Column(Json))
     body: bytes | None = None
     created_at: int = Field(sa_column=Column(BigInteger, nullable=False, index=True))
