@@ -127,7 +127,7 @@ _CONTENTS = select(_T.key, _T.role, _T.name, _T.content, _T.tool_calls, _T.tool_
 def contents(session: Session, keys: Sequence[int]) -> dict[int, Content]:
     """What these messages say, by key."""
     found = {}
-    for some in _chunks(keys):
+    for some in chunks(keys):
         for key, *values in rows(session, _CONTENTS, {"keys": some}).all():
             found[key] = Content(*values)
     return found
@@ -151,13 +151,13 @@ def unchanged(session: Session, messages: Sequence[CoreMessage], leaf: Leaf) -> 
     """Whether all of them are still there as they were read: same text, uncovered, neither hidden nor pinned."""
     wanted = {message.key: message.revision for message in messages}
     query = _UNCHANGED[leaf.key]
-    found = {row.key: row.revision for some in _chunks(list(wanted)) for row in rows(session, query, {"keys": some})}
+    found = {row.key: row.revision for some in chunks(list(wanted)) for row in rows(session, query, {"keys": some})}
     return found == wanted
 
 
 def cover(session: Session, keys: Sequence[int], leaf: Leaf, snippet_key: int) -> None:
     """Ghost these messages under a snippet."""
-    for some in _chunks(keys):
+    for some in chunks(keys):
         rows(session, _COVER[leaf.key], {"keys": some, "snippet_key": snippet_key})
 
 
@@ -176,7 +176,7 @@ def uncover_all(session: Session, chat_key: int) -> None:
 
 def set_skipped(session: Session, keys: Sequence[int]) -> None:
     """Mark messages of turns that a person chose not to fold."""
-    for some in _chunks(keys):
+    for some in chunks(keys):
         session.execute(update(Message).where(col(Message.key).in_(some)).values(skipped=True))
 
 
@@ -202,7 +202,7 @@ _BY_IDS = select(Message).where(of_chat(), col(Message.id).in_(bindparam("ids", 
 def by_ids(session: Session, chat_key: int, ids: Iterable[str]) -> dict[str, Message]:
     """Messages of a chat by their ids; unknown ids are left out."""
     found = {}
-    for some in _chunks(list(ids)):
+    for some in chunks(list(ids)):
         for message in session.execute(_BY_IDS, {"chat_key": chat_key, "ids": some}).scalars():
             found[message.id] = message
     return found
@@ -216,6 +216,7 @@ def id_at(session: Session, chat_key: int, index: int) -> str:
     return str(rows(session, _ID_AT, {"chat_key": chat_key, "index": index}).scalar_one())
 
 
-def _chunks(values: Sequence[T]) -> Iterator[Sequence[T]]:
+def chunks(values: Sequence[T]) -> Iterator[Sequence[T]]:
+    """A few at a time, as many as one statement may name."""
     for start in range(0, len(values), _AT_ONCE):
         yield values[start : start + _AT_ONCE]

@@ -33,7 +33,7 @@ class Covers:
     messages: int
 
 
-_READING_ORDER = (col(Snippet.layer).desc(), col(Snippet.position))
+READING_ORDER = (col(Snippet.layer).desc(), col(Snippet.position))
 _T = SQLModel.metadata.tables["snippets"].c
 _LIVE = (
     select(_T.key, _T.layer, _T.tokens, _T.revision, _T.position, _T.text)
@@ -87,22 +87,36 @@ def make_room(session: Session, chat_key: int, strategy: str, layer: int, positi
 
 def root_after(session: Session, chat_key: int, strategy: str, index: int) -> Snippet | None:
     """The live snippet over the first covered message after a place."""
-    return _root_of(session, chat_key, strategy, col(Message.position) > index, col(Message.position).asc())
+    return root_of(session, leaf_after(session, chat_key, strategy, index))
 
 
 def root_before(session: Session, chat_key: int, strategy: str, index: int) -> Snippet | None:
     """The live snippet over the last covered message before a place."""
-    return _root_of(session, chat_key, strategy, col(Message.position) < index, col(Message.position).desc())
+    return root_of(session, leaf_before(session, chat_key, strategy, index))
 
 
-def _root_of(
+def leaf_after(session: Session, chat_key: int, strategy: str, index: int) -> int | None:
+    """The leaf of the first covered message after a place."""
+    return _leaf_at(session, chat_key, strategy, col(Message.position) > index, col(Message.position).asc())
+
+
+def leaf_before(session: Session, chat_key: int, strategy: str, index: int) -> int | None:
+    """The leaf of the last covered message before a place."""
+    return _leaf_at(session, chat_key, strategy, col(Message.position) < index, col(Message.position).desc())
+
+
+def _leaf_at(
     session: Session, chat_key: int, strategy: str, where: ColumnElement[bool], order: ColumnElement[Any]
-) -> Snippet | None:
+) -> int | None:
     leaf = messages.leaf_of(strategy)
     if leaf is None:
         return None
     covered = (col(Message.chat_key) == chat_key, where, leaf.is_not(None))
-    key = session.execute(select(leaf).where(*covered).order_by(order).limit(1)).scalar()
+    return session.execute(select(leaf).where(*covered).order_by(order).limit(1)).scalar()
+
+
+def root_of(session: Session, key: int | None) -> Snippet | None:
+    """The snippet that stands for this one in the prompt: itself, or what absorbed it at last."""
     snippet = session.get(Snippet, key) if key is not None else None
     while snippet is not None and snippet.parent_key is not None:
         snippet = session.get(Snippet, snippet.parent_key)
@@ -136,7 +150,7 @@ def dissolve(session: Session, merged: Snippet) -> list[int]:
     The parts come to the end of their layers, where the newest belong. Their old places may be taken: live snippets
     move while absorbed ones keep the place they had.
     """
-    query = select(Snippet).where(col(Snippet.parent_key) == merged.key).order_by(*_READING_ORDER)
+    query = select(Snippet).where(col(Snippet.parent_key) == merged.key).order_by(*READING_ORDER)
     parts = list(session.execute(query).scalars())
     if parts:
         merged.state = "deleted"
@@ -169,7 +183,7 @@ def matching(
     query = (
         select(Snippet)
         .where(col(Snippet.chat_key) == chat_key, *where)
-        .order_by(*_READING_ORDER, col(Snippet.key))
+        .order_by(*READING_ORDER, col(Snippet.key))
         .offset(offset)
         .limit(limit)
     )
@@ -185,7 +199,7 @@ def children_ids(session: Session, keys: Sequence[int]) -> dict[int, list[str]]:
     query = (
         select(col(Snippet.parent_key), col(Snippet.id))
         .where(col(Snippet.parent_key).in_(keys))
-        .order_by(*_READING_ORDER)
+        .order_by(*READING_ORDER)
     )
     for parent, child in session.execute(query):
         found[parent].append(child)

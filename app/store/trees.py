@@ -1,0 +1,166 @@
+"""Snippets as trees: what absorbed what, where a new one belongs, what is out of date, what goes when it is empty."""
+
+from collections.abc import Collection, Iterable, Sequence
+
+from sqlalchemy import and_, func, select, update
+from sqlmodel import Session, col
+
+from app.store import messages, snippets
+from app.store.messages import Leaf, chunks
+from app.store.tables import Message, Snippet
+
+
+def upward(session: Session, keys: Collection[int]) -> set[int]:
+    """These snippets and all that absorbed them, through whatever layers."""
+    found: set[int] = set()
+    level = set(keys)
+    while level:
+        found |= level
+        parents: set[int] = set()
+        for some in chunks(sorted(level)):
+            query = select(col(Snippet.parent_key)).where(
+                col(Snippet.key).in_(some), col(Snippet.parent_key).is_not(None)
+            )
+            parents |= set(session.execute(query).scalars())
+        level = parents - found
+    return found
+
+
+def mark_stale(session: Session, keys: Collection[int]) -> int:
+    """Say that what is under these snippets has changed; so are all that absorbed them. How many of these are live."""
+    session.flush()
+    live = 0
+    for some in chunks(sorted(upward(session, keys))):
+        mine = col(Snippet.key).in_(some)
+        session.execute(update(Snippet).where(mine).values(stale=True, failures=0))
+        count = select(func.count()).select_from(Snippet).where(mine, col(Snippet.state) == "live")
+        live += int(session.execute(count).scalar_one())
+    return live
+
+
+def parts(session: Session, key: int) -> list[Snippet]:
+    """What a merged snippet absorbed, oldest first; nothing for a leaf."""
+    query = select(Snippet).where(col(Snippet.parent_key) == key)
+    return list(session.execute(query.order_by(*snippets.READING_ORDER)).scalars())
+
+
+def last_covered(session: Session, chat_key: int, strategy: str) -> int | None:
+    """The index of the newest covered message: the last one under the last live snippet."""
+    leaf = messages.leaf_of(strategy)
+    live = snippets.live(session, chat_key, strategy)
+    if leaf is None or not live:
+        return None
+    key = live[-1].core.key
+    while below := parts(session, key):
+        key = below[-1].key
+    query = select(func.max(Message.position)).where(col(Message.chat_key) == chat_key, leaf == key)
+    return session.execute(query).scalar()
+
+
+def place_for(session: Session, chat_key: int, strategy: str, first: int, last: int, layer: int = 0) -> tuple[int, int]:
+    """Layer and position for a snippet over messages `first` to `last`, where room is made.
+
+    Deeper layers cover earlier turns, so its layer lies between those of the live snippets before and after it; if
+    they leave a choice it is `layer` (layered.md, Late folds).
+    """
+    newest = last_covered(session, chat_key, strategy)
+    before = snippets.root_before(session, chat_key, strategy, first) if newest is not None else None
+    after = snippets.root_after(session, chat_key, strategy, last) if newest is not None and newest > last else None
+    if before is not None:
+        layer = min(layer, before.layer)
+    if after is None or after.layer < layer:
+        return layer, snippets.next_position(session, chat_key, strategy, layer)
+    place = after.layer, after.position
+    snippets.make_room(session, chat_key, strategy, *place)
+    return place
+
+
+def home_of(session: Session, chat_key: int, strategy: str, index: int) -> int | None:
+    """The leaf that an uncovered message at `index` joins: the nearest before it, if it lies inside the range of a
+    live snippet (layered.md, Folding); None if it does not.
+    """
+    before = snippets.leaf_before(session, chat_key, strategy, index)
+    after = snippets.leaf_after(session, chat_key, strategy, index)
+    if before is None or after is None:
+        return None
+    roots = snippets.root_of(session, before), snippets.root_of(session, after)
+    return before if roots[0] is roots[1] else None
+
+
+def homes_of(session: Session, chat_key: int, strategy: str, indices: Iterable[int]) -> set[int]:
+    """The leaves that uncovered messages at these places join."""
+    found: set[int] = set()
+    newest = last_covered(session, chat_key, strategy)
+    previous = None
+    for index in sorted(indices):
+        # A neighbour of the one before has the same leaf before it.
+        if newest is not None and index < newest and index - 1 != previous:
+            home = home_of(session, chat_key, strategy, index)
+            found |= {home} if home is not None else set()
+        previous = index
+    return found
+
+
+def joiners(session: Session, chat_key: int, leaf: Leaf, first: int, last: int) -> list[int]:
+    """Where messages stand between `first` and `last` that a snippet over this range should cover but does not."""
+    plain = (col(flag).is_(False) for flag in (Message.hidden, Message.omitted, Message.pinned, Message.blank))
+    within = (col(Message.chat_key) == chat_key, leaf.is_(None), col(Message.position).between(first, last))
+    query = select(col(Message.position)).where(*within, *plain).order_by(col(Message.position))
+    return list(session.execute(query).scalars())
+
+
+def drop_empty(session: Session, chat_key: int, leaf_keys: Iterable[int]) -> set[int]:
+    """Let go those leaves under which nothing with text is left, and what absorbed nothing else; all that went.
+
+    Blank messages that are left under one are uncovered: they say nothing, and are sent by nobody.
+    """
+    gone: set[int] = set()
+    for key in sorted(set(leaf_keys)):
+        leaf = session.get(Snippet, key)
+        if leaf is not None and leaf.state in ("live", "absorbed") and _is_bare(session, leaf):
+            column = messages.leaf_of(leaf.strategy)
+            if column is not None:
+                messages.uncover(session, chat_key, column, key)
+            gone |= _let_go(session, leaf)
+    return gone
+
+
+def _is_bare(session: Session, leaf: Snippet) -> bool:
+    column = messages.leaf_of(leaf.strategy)
+    if column is None or parts(session, leaf.key):
+        return False
+    mine = and_(col(Message.chat_key) == leaf.chat_key, column == leaf.key, col(Message.blank).is_(False))
+    return session.execute(select(col(Message.key)).where(mine).limit(1)).first() is None
+
+
+def _let_go(session: Session, snippet: Snippet) -> set[int]:
+    """Delete a snippet with nothing under it, and upward whoever has nothing else."""
+    gone: set[int] = set()
+    emptied: Snippet | None = snippet
+    while emptied is not None:
+        parent_key = emptied.parent_key
+        emptied.state, emptied.parent_key = "deleted", None
+        session.flush()
+        gone.add(emptied.key)
+        left = parent_key is not None and bool(parts(session, parent_key))
+        emptied = session.get(Snippet, parent_key) if parent_key is not None and not left else None
+    return gone
+
+
+def release(session: Session, chat_key: int, root: Snippet) -> dict[int, list[int]]:
+    """Uncover everything under a live snippet and delete it; the messages that were under each leaf, by keys.
+
+    What it absorbed stays linked to it, so that it can come back whole.
+    """
+    column = messages.leaf_of(root.strategy)
+    covered: dict[int, list[int]] = {}
+    if column is not None:
+        for key in snippets.leaves_under(session, root.key):
+            query = select(col(Message.key)).where(col(Message.chat_key) == chat_key, column == key)
+            found: Sequence[int] = session.execute(query.order_by(col(Message.position))).scalars().all()
+            if found:
+                covered[key] = list(found)
+                messages.uncover(session, chat_key, column, key)
+    root.state = "deleted"
+    session.flush()
+    return covered
