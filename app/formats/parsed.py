@@ -1,4 +1,6 @@
-"""What every reader of chat files hands over: a chat, its messages as a stream, and what was wrong with the file."""
+"""What every reader of chat files hands over: a chat, its messages as a stream, the memory that came with it, and what
+was wrong with the file.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -30,6 +32,10 @@ class ParsedMessage:
     `content` is None only beside `tool_calls`, each of which is an object with a string `id`. `id` is one a message
     may have (`usable_id`), but nobody has checked that it occurs once. `created_at` is in UTC. `extra` holds what
     the file said beyond this, so that an export can say it again.
+
+    `file_index` is its 0-based place among the messages of the file, those that could not be read counted too; None
+    where that is its place among the messages read. `mark` is the name that a memory may know it by. `ghosted`: a
+    summary of the program that wrote the file stood for it.
     """
 
     role: Role
@@ -41,6 +47,47 @@ class ParsedMessage:
     tool_calls: list[dict[str, Any]] | None = None
     tool_call_id: str | None = None
     extra: dict[str, Any] = field(default_factory=dict)
+    file_index: int | None = None
+    mark: str | None = None
+    ghosted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedSnippet:
+    """One summary of a file, in one line and not blank. `layer` counts from 0, `place` is its 0-based place in the list
+    that the file has for this layer.
+
+    `range`: first and last `file_index` of what it covers, inclusive, as the file says it: perhaps reversed, negative
+    or beyond the end. `message_ids`: the same as ids or marks of messages. Both may be missing. `merged`: how many
+    snippets of the layer above it replaced, at least 1. `promoted`: it came from that layer as it is. `extra` holds
+    what the file said beyond this.
+    """
+
+    text: str
+    layer: int
+    place: int
+    range: tuple[int, int] | None = None
+    message_ids: tuple[str, ...] = ()
+    merged: int = 1
+    created_at: datetime | None = None
+    promoted: bool = False
+    regenerated: bool = False
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedMemory:
+    """The memory of one chat, in reading order: deepest layer first, oldest first. Nobody has checked that it fits.
+
+    `summarized_through` and `ghosted` (places) and `ghosted_ids` are hints of the file: the `file_index` up to which
+    it says all is summarized, and the messages it says are ghosted. `extra` holds what the store said beyond this.
+    """
+
+    snippets: tuple[ParsedSnippet, ...] = ()
+    summarized_through: int | None = None
+    ghosted: frozenset[int] = frozenset()
+    ghosted_ids: frozenset[str] = frozenset()
+    extra: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +95,8 @@ class ParsedChat:
     """A chat file being read.
 
     `messages` reads the file as it is consumed, once; `warnings` fills meanwhile and is complete when `messages` is
-    exhausted. `chat_id` is the file's own, if it has one that a chat may have.
+    exhausted. `chat_id` is the file's own, if it has one that a chat may have. `extra` holds what the file said of the
+    chat beyond this, by the name of the format, so that an export can say it again.
     """
 
     messages: Iterator[ParsedMessage]
@@ -57,6 +105,8 @@ class ParsedChat:
     user_name: str | None = None
     character_name: str | None = None
     chat_id: str | None = None
+    memory: ParsedMemory | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
 
 
 class WarningLog:
