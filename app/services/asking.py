@@ -8,11 +8,14 @@ from sqlmodel import Session
 from app.core.clipping import cut_middle, share_out
 from app.core.context import cap_context
 from app.core.folding import Fold
+from app.core.healing import Remake
+from app.core.model import Message
 from app.core.promotion import Merge
 from app.core.summary import Connection, CountTokens, Line, SummaryRequest
 from app.services.prompts import Material, PromptLibrary, RenderedPrompt
 from app.services.reading import ChatState
-from app.store import messages, snippets
+from app.services.remaking import preceding
+from app.store import messages, snippets, trees
 from app.store.messages import Content
 from app.store.snippets import LiveSnippet
 
@@ -30,23 +33,48 @@ class Asking:
 
     def fold(self, session: Session, state: ChatState, fold: Fold, connection: Connection) -> SummaryRequest:
         """What is asked for a fold: only what precedes the passage is prior context."""
-        passage = fold.passage
-        texts = messages.contents(session, [message.key for message in passage])
-        lines = [Line(*_spoken(state, texts[message.key])) for message in passage if message.key in texts]
-        if fold.clipped:
-            lines = self._clip(lines, state.settings.layered.passage_tokens)
-        tokens = sum(message.tokens for message in passage)
-        prior = self._capped(state, _before(session, state, fold), connection, tokens)
-        prompt = self._render(state, prior, "\n".join(f"{line.speaker}: {line.text}" for line in lines), merge=False)
-        return _request("fold", state, connection, prompt, prior, lines, tokens, clipped=fold.clipped)
+        prior = _before(session, state, fold)
+        return self._tell(session, state, fold.passage, prior, connection, clipped=fold.clipped)
 
     def merge(self, state: ChatState, merge: Merge, connection: Connection) -> SummaryRequest:
         """What is asked for a merge: the destination layer and deeper are its context, the sources excepted."""
         keys = {source.key for source in merge.sources}
         sources = [snippet for snippet in state.live if snippet.core.key in keys]
         deeper = [s for s in state.live if s.core.layer >= merge.layer and s.core.key not in keys]
+        return self._condense(state, sources, _preceding(deeper, sources[0], state.live), connection)
+
+    def remake(self, session: Session, state: ChatState, remake: Remake, connection: Connection) -> SummaryRequest:
+        """What is asked to make a snippet anew: as it was asked at first, and only with what precedes it."""
+        prior = preceding(session, state, remake.snippet.key)
+        if not remake.parts:
+            return self._tell(session, state, remake.passage, prior, connection, clipped=remake.clipped)
+        parts = [snippets.as_live(part) for part in trees.parts(session, remake.snippet.key)]
+        return self._condense(state, parts, prior, connection)
+
+    def _tell(
+        self,
+        session: Session,
+        state: ChatState,
+        passage: Sequence[Message],
+        before: Sequence[LiveSnippet],
+        connection: Connection,
+        *,
+        clipped: bool,
+    ) -> SummaryRequest:
+        texts = messages.contents(session, [message.key for message in passage])
+        lines = [Line(*_spoken(state, texts[message.key])) for message in passage if message.key in texts]
+        if clipped:
+            lines = self._clip(lines, state.settings.layered.passage_tokens)
+        tokens = sum(message.tokens for message in passage)
+        prior = self._capped(state, before, connection, tokens)
+        prompt = self._render(state, prior, "\n".join(f"{line.speaker}: {line.text}" for line in lines), merge=False)
+        return _request("fold", state, connection, prompt, prior, lines, tokens, clipped=clipped)
+
+    def _condense(
+        self, state: ChatState, sources: Sequence[LiveSnippet], before: Sequence[LiveSnippet], connection: Connection
+    ) -> SummaryRequest:
         tokens = sum(source.core.tokens for source in sources)
-        prior = self._capped(state, _preceding(deeper, sources[0], state.live), connection, tokens)
+        prior = self._capped(state, before, connection, tokens)
         prompt = self._render(state, prior, "\n".join(source.text for source in sources), merge=True)
         return _request("merge", state, connection, prompt, prior, [Line("", s.text) for s in sources], tokens)
 

@@ -1,7 +1,6 @@
 """Writing memory down, if what it was planned on still holds (DESIGN, decision 4)."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from uuid import uuid4
 
 from sqlmodel import Session
@@ -12,34 +11,12 @@ from app.core.model import Usage
 from app.core.promotion import Merge, Seed
 from app.core.settings import resolve
 from app.core.summary import Summary
+from app.services.basis import Basis, note_success, still_ours
 from app.services.reading import read_head
-from app.store import chats, counting, jobs, messages, snippets
+from app.store import chats, counting, jobs, messages, snippets, trees
 from app.store.clock import now_ms
-from app.store.tables import Chat, Job, Snippet
-
-
-@dataclass(frozen=True, slots=True)
-class Basis:
-    """What a plan was made on: the chat, its epoch and strategy, and the job that made it."""
-
-    chat_key: int
-    epoch: int
-    strategy: str
-    job_id: str
-    owner: str
-
-
-def still_ours(session: Session, basis: Basis, cost: Usage) -> tuple[Chat, Job] | None:
-    """The chat and the job, unless memory was forgotten, the strategy switched or the job taken away meanwhile.
-
-    The cost is noted whatever became of the job: it was paid.
-    """
-    chat = chats.get(session, basis.chat_key)
-    job = jobs.by_id(session, basis.job_id)
-    note_usage(chat, job, cost)
-    if chat is None or job is None or not jobs.runs(job, basis.owner):
-        return None
-    return (chat, job) if (chat.epoch, chat.strategy) == (basis.epoch, basis.strategy) else None
+from app.store.messages import Leaf
+from app.store.tables import Chat, Snippet
 
 
 def commit_fold(session: Session, basis: Basis, fold: Fold, summary: Summary, source_tokens: int) -> bool:
@@ -49,16 +26,18 @@ def commit_fold(session: Session, basis: Basis, fold: Fold, summary: Summary, so
     if ours is None or leaf is None:
         return False
     chat, job = ours
-    if not messages.unchanged(session, fold.covers, leaf) or _enters_window(session, chat, fold):
+    keys = [message.key for message in fold.covers]
+    place = messages.span(session, keys)  # whatever was inserted or deleted before it has moved it
+    if place is None or not messages.unchanged(session, fold.covers, leaf) or _is_barred(session, chat, leaf, *place):
         return False
     # Before the snippet, so that chat and job are written once, with it.
-    _note_success(chat)
+    note_success(chat)
     job.done += 1
     job.total = max(job.total, job.done)
-    layer, position = _place(session, basis, fold)
-    snippet = _new_snippet(basis, summary, layer, position, "fold", source_tokens)
-    snippets.add(session, snippet)
-    messages.cover(session, [message.key for message in fold.covers], leaf, snippet.key)
+    layer, position = trees.place_for(session, chat.key, basis.strategy, *place)
+    snippet = snippets.add(session, _new_snippet(basis, summary, layer, position, "fold", source_tokens))
+    messages.cover(session, keys, leaf, snippet.key)
+    take_in(session, chat.key, basis.strategy, *place)
     return True
 
 
@@ -67,13 +46,18 @@ def commit_merge(session: Session, basis: Basis, merge: Merge, summary: Summary,
     ours = still_ours(session, basis, summary.usage)
     if ours is None or not _may_leave(session, ours[0], merge.sources, merge.layer):
         return False
-    _note_success(ours[0])
+    note_success(ours[0])
     in_place = _place_of(session, merge) if merge.sources[0].layer == merge.layer else None
     end = snippets.next_position(session, basis.chat_key, basis.strategy, merge.layer)
     snippet = snippets.add(session, _new_snippet(basis, summary, merge.layer, end, "merge", source_tokens))
     snippets.absorb(session, merge.sources, snippet.key)
     if in_place is not None:
         snippet.position = in_place
+    snippet.stale = snippets.any_stale(session, merge.sources)
+    session.flush()
+    under = snippets.covers(session, basis.chat_key, [snippet.key]).get(snippet.key)
+    if under is not None:
+        take_in(session, basis.chat_key, basis.strategy, under.first_index, under.last_index)
     return True
 
 
@@ -88,19 +72,6 @@ def commit_seed(session: Session, basis: Basis, seed: Seed) -> bool:
     snippet.position = snippets.next_position(session, basis.chat_key, basis.strategy, seed.layer)
     snippet.layer, snippet.kind = seed.layer, "seed"
     return True
-
-
-def note_usage(chat: Chat | None, job: Job | None, usage: Usage) -> None:
-    """Count what a summary cost, used or not, on what of the two still exists."""
-    if job is not None and usage != Usage():
-        job.usage = jobs.add_usage(job.usage, usage)
-    if chat is not None and usage != Usage():
-        chat.usage = jobs.add_usage(chat.usage, usage)
-
-
-def _note_success(chat: Chat) -> None:
-    chat.memory_version += 1
-    chat.last_error = chat.retry_at = None
 
 
 def _may_leave(session: Session, chat: Chat, sources: Sequence[CoreSnippet], layer: int) -> bool:
@@ -127,25 +98,26 @@ def may_leave(live: Sequence[CoreSnippet], apart: Collection[int], sources: Sequ
     return end == len(live) or live[end].layer != own or live[end].key in apart
 
 
-def _enters_window(session: Session, chat: Chat, fold: Fold) -> bool:
-    """Whether by now, through a setting or a deletion, the fold would take one of the newest turns."""
+def take_in(session: Session, chat_key: int, strategy: str, first: int, last: int) -> int:
+    """Let the messages that one snippet's range now holds, but does not cover, join the leaves before them; these are
+    stale until they are made anew. How many live snippets are.
+    """
+    leaf = messages.leaf_of(strategy)
+    joining = trees.joiners(session, chat_key, leaf, first, last) if leaf is not None else []
+    return trees.mark_stale(session, trees.homes_of(session, chat_key, strategy, joining)) if joining else 0
+
+
+def _is_barred(session: Session, chat: Chat, leaf: Leaf, first: int, last: int) -> bool:
+    """Whether by now other snippets cover something between, or the fold would take one of the newest turns."""
+    if messages.any_covered(session, chat.key, leaf, first, last):
+        return True
     _, server = chats.surroundings(session, chat.key)
     layered = resolve(server, chat.settings)[0].layered
-    wanted = layered.verbatim_turns
-    if layered.window == "compat" or fold.late:
+    newest = trees.last_covered(session, chat.key, chat.strategy)
+    if layered.window == "compat" or (newest is not None and newest > last):
         return False
-    return counting.count_turns_after(session, chat.key, chat.strategy, fold.last_index, wanted) < wanted
-
-
-def _place(session: Session, basis: Basis, fold: Fold) -> tuple[int, int]:
-    """Layer and position: at the end of layer 0, or for a late fold before the live snippet that follows it."""
-    chat_key, strategy = basis.chat_key, basis.strategy
-    following = snippets.root_after(session, chat_key, strategy, fold.last_index) if fold.late else None
-    if following is None:
-        return 0, snippets.next_position(session, chat_key, strategy, 0)
-    layer, position = following.layer, following.position
-    snippets.make_room(session, chat_key, strategy, layer, position)
-    return layer, position
+    wanted = layered.verbatim_turns
+    return counting.count_turns_after(session, chat.key, chat.strategy, last, wanted) < wanted
 
 
 def _place_of(session: Session, merge: Merge) -> int | None:

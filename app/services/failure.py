@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from app.core.folding import Fold
+from app.core.healing import Remake
 from app.core.promotion import Merge, Promotion
 from app.errors import ModelError, ModelUnusable
 from app.store.clock import now_ms
@@ -24,10 +25,10 @@ class Failure:
     connection: str = ""
     status: int | None = None
     retry_at: int | None = None
-    refused: int | None = None
+    refused: str | None = None
 
     @classmethod
-    def of(cls, error: ModelError, retry_at: int | None, batch: int | None) -> "Failure":
+    def of(cls, error: ModelError, retry_at: int | None, batch: str | None) -> "Failure":
         """`refused`: the batch, if it is the batch that the model would not take."""
         refused = batch if _for_its_own_sake(error) else None
         return cls(error.code, error.detail, error.connection, error.status, retry_at, refused)
@@ -42,14 +43,14 @@ def _for_its_own_sake(error: ModelError) -> bool:
     return isinstance(error, ModelUnusable) or error.status in (400, 413, 422)
 
 
-def refusals(last_error: Mapping[str, Any] | None, batch: int | None) -> int:
+def refusals(last_error: Mapping[str, Any] | None, batch: str | None) -> int:
     """How often a batch has been refused in a row."""
     same = last_error is not None and batch is not None and last_error.get("refused") == batch
     return int(last_error.get("times", 0)) if same and last_error else 0
 
 
-def batch_of(plan: Fold | Promotion) -> int:
-    """What tells one batch from another: its first message, or for merges (negative) its first source."""
+def batch_of(plan: Fold | Promotion | Remake) -> str:
+    """What tells one batch from another: its first message, its first source, or the snippet that is made anew."""
     if isinstance(plan, Fold):
-        return plan.covers[0].key
-    return -(plan.sources[0].key if isinstance(plan, Merge) else plan.snippet.key)
+        return f"fold {plan.covers[0].key}"
+    return f"merge {plan.sources[0].key}" if isinstance(plan, Merge) else f"snippet {plan.snippet.key}"

@@ -8,18 +8,22 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 from sqlmodel import Session
 
-from app.core.folding import AUTO, DRAIN, FORCE, Fold, Mode
+from app.core.folding import Fold
+from app.core.healing import Remake
 from app.core.model import Usage
-from app.core.promotion import Merge, Promotion, Seed
+from app.core.promotion import Merge, Seed
 from app.core.settings import ChatSettings
 from app.core.summary import Connection, Summarizer, Summary, SummaryRequest
 from app.errors import InvalidRequest, ModelError, ModelRejected, NotFound
 from app.services.asking import Asking
-from app.services.committing import Basis, commit_fold, commit_merge, commit_seed, note_usage
+from app.services.basis import Basis, note_usage
+from app.services.choosing import Headway, Plan, choose, remember
+from app.services.committing import commit_fold, commit_merge, commit_seed
 from app.services.connections import EXTRACTIVE, Connections
 from app.services.failure import CRASHED, REFUSALS, Failure, batch_of, refusals
 from app.services.ports import InThread
 from app.services.reading import ChatState, read_head, read_state
+from app.services.remaking import commit_remake, note_failure
 from app.store import chats, jobs
 from app.store.clock import to_ms
 from app.store.engine import Database
@@ -28,25 +32,12 @@ from app.store.tables import Job
 
 log = structlog.get_logger()
 
-_MODES = {"fold": AUTO, "one": FORCE, "backlog": DRAIN, "summarize": FORCE}
-"""Kinds of job, weakest first: a second start on a chat joins the running job and can only strengthen it."""
-
-
-def stronger(kind: str, other: str) -> str:
-    """The kind that does more."""
-    order = list(_MODES)
-    return max(kind, other, key=order.index)
-
 
 @dataclass
 class _Run:
-    """What a run remembers between its steps.
+    """What a run remembers between its steps. `unnoted`: what was paid for a summary that is not stored yet."""
 
-    `shrinks`: memory_tokens may still ask for merges. `unnoted`: what was paid for a summary that is not stored yet.
-    """
-
-    folds: int = 0
-    shrinks: bool = True
+    headway: Headway = field(default_factory=Headway)
     unnoted: Usage = field(default_factory=Usage)
     step: "_Step | None" = None
 
@@ -56,12 +47,12 @@ class _Step:
     """A planned step and, unless it is a seed move, what is asked for it, and of whom if the first one fails."""
 
     basis: Basis
-    plan: Fold | Promotion
+    plan: Plan
     request: SummaryRequest | None
     others: tuple[Connection, ...]
 
     @property
-    def batch(self) -> int:
+    def batch(self) -> str:
         return batch_of(self.plan)
 
 
@@ -86,7 +77,7 @@ class Folding:
             await self._steps(job_id, owner, run)
         except ModelError as error:
             failure = Failure.of(error, self._retry_at(error), run.step.batch if run.step else None)
-            await self._end(job_id, owner, failure, Usage(calls=error.calls))
+            await self._end(job_id, owner, failure, Usage(calls=error.calls), run.step)
         except UNAVAILABLE as error:
             await self._end(job_id, owner, _store_failure(error, self._after_cooldown()), run.unnoted)
 
@@ -101,12 +92,13 @@ class Folding:
             run.unnoted = summary.usage if summary else Usage()
             done = await self.in_thread(self._commit, step, summary)
             run.unnoted = Usage()
-            _remember(run, step, summary, done=done)
+            if done:
+                remember(run.headway, step.plan, summary)
 
-    async def _end(self, job_id: str, owner: str, failure: Failure, cost: Usage) -> None:
+    async def _end(self, job_id: str, owner: str, failure: Failure, cost: Usage, step: _Step | None = None) -> None:
         """End a job that failed. If even that cannot be written its lease runs out, and it is found so."""
         try:
-            await self.in_thread(self._fail, job_id, owner, failure, cost)
+            await self.in_thread(self._fail, job_id, owner, failure, cost, step)
         except SQLAlchemyError as error:
             log.warning("job_not_ended", job=job_id, detail=cause(error))
             return
@@ -145,20 +137,22 @@ class Folding:
             return None
         state = read_head(session, chat)
         basis = Basis(chat.key, chat.epoch, chat.strategy, job_id, owner)
-        plan = _choose(state, job, run)
+        plan = choose(session, state, job, run.headway)
         if plan is None and state.later:
             state = read_state(session, chat)
-            plan = _choose(state, job, run)
+            plan = choose(session, state, job, run.headway)
         if plan is None:
             return None
         return _Step(basis, plan, self._request(session, state, plan), self._others(session, state, plan))
 
-    def _request(self, session: Session, state: ChatState, plan: Fold | Promotion) -> SummaryRequest | None:
+    def _request(self, session: Session, state: ChatState, plan: Plan) -> SummaryRequest | None:
         if isinstance(plan, Seed):
             return None
         connection = self._connection(session, _connection_name(state.settings, plan))
         if isinstance(plan, Merge):
             return self.asking.merge(state, plan, connection)
+        if isinstance(plan, Remake):
+            return self.asking.remake(session, state, plan, connection)
         return self.asking.fold(session, state, plan, connection)
 
     def _connection(self, session: Session, name: str) -> Connection:
@@ -167,9 +161,14 @@ class Folding:
         except (NotFound, InvalidRequest) as error:
             raise ModelRejected(error.detail, connection=name) from error
 
-    def _others(self, session: Session, state: ChatState, plan: Fold | Promotion) -> tuple[Connection, ...]:
-        """Who is asked if the first one fails: the fallback; and for a batch refused twice, the built-in summarizer."""
+    def _others(self, session: Session, state: ChatState, plan: Plan) -> tuple[Connection, ...]:
+        """Who is asked if the first one fails: the fallback; and for a batch refused twice, the built-in summarizer.
+
+        A snippet that is made anew has a text already, which is better than that one's.
+        """
         fallback = self._fallback(session, state)
+        if isinstance(plan, Remake):
+            return (fallback,) if fallback else ()
         last = EXTRACTIVE if refusals(state.chat.last_error, batch_of(plan)) >= REFUSALS - 1 else None
         return tuple(connection for connection in (fallback, last) if connection is not None)
 
@@ -191,9 +190,11 @@ class Folding:
                 return False
             if isinstance(step.plan, Merge):
                 return commit_merge(session, step.basis, step.plan, summary, tokens)
+            if isinstance(step.plan, Remake):
+                return commit_remake(session, step.basis, step.plan, summary, tokens)
             return commit_fold(session, step.basis, step.plan, summary, tokens)
 
-    def _fail(self, job_id: str, owner: str, failure: Failure, cost: Usage) -> None:
+    def _fail(self, job_id: str, owner: str, failure: Failure, cost: Usage, step: _Step | None) -> None:
         """The messages stay visible, and status says what is wrong and when it goes on."""
         with self.db.write() as session:
             job = jobs.by_id(session, job_id)
@@ -202,6 +203,8 @@ class Folding:
             if job is None or chat is None or not jobs.runs(job, owner):
                 return
             job.failed += 1
+            if step is not None and isinstance(step.plan, Remake) and cost.calls:
+                note_failure(session, step.plan)
             times = refusals(chat.last_error, failure.refused) + 1 if failure.refused is not None else 0
             report = failure.report()
             chat.last_error, chat.retry_at = {**report, "times": times}, failure.retry_at
@@ -217,47 +220,18 @@ class Folding:
         return to_ms(datetime.now(UTC) + timedelta(seconds=self.cooldown_s))
 
 
-def _choose(state: ChatState, job: Job, run: _Run) -> Fold | Promotion | None:
-    """Promotions come before the next fold; a job of kind `fold` minds pauses and choices, others were asked for."""
-    if job.kind == "fold" and state.idle_reason() is not None:
-        return None
-    return state.promotion(shrink=run.shrinks) or _next_fold(state, job, run)
-
-
-def _next_fold(state: ChatState, job: Job, run: _Run) -> Fold | None:
-    if run.folds and _one_at_a_time(state, job):
-        return None
-    mode: Mode = _MODES[job.kind]
-    if job.kind == "fold" and (run.folds or job.done):
-        mode = DRAIN
-    return state.fold(mode)
-
-
-def _one_at_a_time(state: ChatState, job: Job) -> bool:
-    """`one` folds a batch now and, while there is a backlog, one extra per reply (layered.md, Backlog)."""
-    return job.kind == "one" or (job.kind == "fold" and state.chat.backlog_answer == "one" and state.has_backlog)
-
-
-def _remember(run: _Run, step: _Step, summary: Summary | None, *, done: bool) -> None:
-    if not done:
-        return
-    if isinstance(step.plan, Fold):
-        run.folds, run.shrinks = run.folds + 1, True
-    elif isinstance(step.plan, Merge) and step.plan.for_tokens and summary is not None:
-        run.shrinks = summary.tokens < sum(source.tokens for source in step.plan.sources)
-
-
 def _ending(session: Session, job: Job, run: _Run) -> str | None:
     """Why a job ended without folding anything."""
-    if run.folds or job.done:
+    if run.headway.folds or job.done:
         return None
     chat = chats.get(session, job.chat_key)
     reason = read_state(session, chat).idle_reason() if chat else None
     return reason or "nothing_to_fold"
 
 
-def _connection_name(settings: ChatSettings, plan: Fold | Merge) -> str:
-    merges = isinstance(plan, Merge) and settings.merge_connection
+def _connection_name(settings: ChatSettings, plan: Fold | Merge | Remake) -> str:
+    condenses = isinstance(plan, Merge) or (isinstance(plan, Remake) and plan.parts)
+    merges = condenses and settings.merge_connection
     return settings.merge_connection or settings.connection if merges else settings.connection
 
 

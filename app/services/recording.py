@@ -105,7 +105,7 @@ class Recording:
 
     def store(self, chat_id: str, drafts: Sequence[Draft], *, fold: Fold) -> Appended:
         """Store the messages and queue a job if one is due, in one transaction. Raises Conflict, InvalidRequest."""
-        _refuse_doubles(drafts)
+        refuse_doubles(drafts)
         sizes = measure(self.count, drafts)
         with self.db.write() as session:
             chat = chats.find(session, chat_id) or chats.add(session, chat_id, {})
@@ -182,7 +182,7 @@ def measure(count: Counter, drafts: Sequence[Draft]) -> list[Size]:
 def insert(session: Session, chat: Chat, drafts: Iterable[tuple[Draft, Size]], start: int) -> int:
     """Store drafts with their token counts from index `start` on; returns the next index."""
     now = now_ms()
-    rows = [_row(chat.key, index, draft, size, now) for index, (draft, size) in enumerate(drafts, start)]
+    rows = [row_of(chat.key, index, draft, size, now) for index, (draft, size) in enumerate(drafts, start)]
     try:
         messages.insert_many(session, rows)
     except IntegrityError:
@@ -211,7 +211,8 @@ def show(message: Message, snippet_id: str | None) -> MessageView:
     )
 
 
-def _row(chat_key: int, index: int, draft: Draft, size: Size, now: int) -> dict[str, Any]:
+def row_of(chat_key: int, index: int, draft: Draft, size: Size, now: int) -> dict[str, Any]:
+    """The columns of a draft that is to stand at a place; `now` (epoch ms) is when it was said if it does not say."""
     return {
         "chat_key": chat_key,
         "position": index,
@@ -233,7 +234,8 @@ def _row(chat_key: int, index: int, draft: Draft, size: Size, now: int) -> dict[
     }
 
 
-def _refuse_doubles(drafts: Sequence[Draft]) -> None:
+def refuse_doubles(drafts: Sequence[Draft]) -> None:
+    """Raises InvalidRequest where two messages have the same id."""
     seen: set[str] = set()
     for place, draft in enumerate(drafts):
         if draft.id in seen:

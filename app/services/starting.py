@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from sqlmodel import Session
 
-from app.services.folding import stronger
+from app.services.choosing import stronger
 from app.services.reading import ChatState, read_head, read_state
+from app.services.remaking import is_remake_due
 from app.services.retiring import retire
 from app.store import chats, jobs
 from app.store.clock import now_ms
@@ -29,7 +30,7 @@ def queue(session: Session, state: ChatState, kind: str, batches: int) -> Job:
 
 
 def queue_if_due(session: Session, state: ChatState) -> tuple[Job | None, str | None]:
-    """A job if folding is due and goes on by itself, else the reason why not.
+    """A job if folding or healing is due and goes on by itself, else the reason why not.
 
     A chat whose folding falls due before it holds a backlog never asks about one: what piles up later piles up behind
     an outage or a pause (layered.md, Backlog).
@@ -43,7 +44,8 @@ def queue_if_due(session: Session, state: ChatState) -> tuple[Job | None, str | 
     if reason is not None:
         return None, reason
     if not due:
-        return None, "below_threshold"
+        heals = is_remake_due(session, state)
+        return (queue(session, state, "heal", 1), None) if heals else (None, "below_threshold")
     return queue(session, state, "fold", max(1, state.backlog.batches)), None
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from sqlalchemy import BindParameter, ColumnElement, Row, bindparam, insert, or_, select, true, update
+from sqlalchemy import BindParameter, ColumnElement, Row, and_, bindparam, func, insert, or_, select, true, update
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlmodel import Session, SQLModel, col
 
@@ -153,6 +153,31 @@ def unchanged(session: Session, messages: Sequence[CoreMessage], leaf: Leaf) -> 
     query = _UNCHANGED[leaf.key]
     found = {row.key: row.revision for some in chunks(list(wanted)) for row in rows(session, query, {"keys": some})}
     return found == wanted
+
+
+_SPAN = select(func.min(_T.position), func.max(_T.position), func.count()).where(_T.key.in_(_KEYS))
+
+
+def span(session: Session, keys: Sequence[int]) -> tuple[int, int] | None:
+    """Where the first and the last of these messages stand now; None if one of them is gone."""
+    found = [rows(session, _SPAN, {"keys": some}).one() for some in chunks(keys)]
+    if not found or sum(count for _, _, count in found) < len(keys):
+        return None
+    return min(first for first, _, _ in found), max(last for _, last, _ in found)
+
+
+def any_covered(session: Session, chat_key: int, leaf: Leaf, first: int, last: int) -> bool:
+    """Whether a snippet covers one of the messages between these places."""
+    between = (col(Message.chat_key) == chat_key, col(Message.position).between(first, last), leaf.is_not(None))
+    return session.execute(select(col(Message.key)).where(*between).limit(1)).first() is not None
+
+
+def under(session: Session, chat_key: int, leaf: Leaf, snippet_key: int, first: int, last: int) -> list[CoreMessage]:
+    """The messages between two places that a leaf covers, or that nothing covers and nobody hid, by index."""
+    shown = and_(leaf.is_(None), col(Message.hidden).is_(False), col(Message.omitted).is_(False))
+    between = (col(Message.chat_key) == chat_key, col(Message.position).between(first, last))
+    query = select(*_LIGHT).where(*between, or_(leaf == snippet_key, shown)).order_by(col(Message.position))
+    return [_to_core(row) for row in session.execute(query)]
 
 
 def cover(session: Session, keys: Sequence[int], leaf: Leaf, snippet_key: int) -> None:

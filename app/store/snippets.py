@@ -55,6 +55,16 @@ def live(session: Session, chat_key: int, strategy: str) -> list[LiveSnippet]:
     ]
 
 
+def as_live(snippet: Snippet) -> LiveSnippet:
+    """A stored snippet as decisions see it."""
+    return LiveSnippet(as_core(snippet), snippet.position, snippet.text)
+
+
+def as_core(snippet: Snippet) -> CoreSnippet:
+    """The same without its text."""
+    return CoreSnippet(snippet.key, snippet.layer, snippet.tokens, snippet.revision)
+
+
 def add(session: Session, snippet: Snippet) -> Snippet:
     """Store a new snippet."""
     session.add(snippet)
@@ -125,6 +135,7 @@ def root_of(session: Session, key: int | None) -> Snippet | None:
 
 _KEYS: BindParameter[Any] = bindparam("keys", expanding=True)
 _UNCHANGED = select(_T.key, _T.layer, _T.revision).where(_T.key.in_(_KEYS), _T.state == "live")
+_STALE = select(func.count()).where(_T.key.in_(_KEYS), _T.stale.is_(True))
 _ABSORB = (
     update(SQLModel.metadata.tables["snippets"])
     .where(_T.key.in_(_KEYS))
@@ -137,6 +148,11 @@ def unchanged(session: Session, sources: Sequence[CoreSnippet]) -> bool:
     found = rows(session, _UNCHANGED, {"keys": [source.key for source in sources]})
     wanted = {source.key: (source.layer, source.revision) for source in sources}
     return {row.key: (row.layer, row.revision) for row in found} == wanted
+
+
+def any_stale(session: Session, sources: Sequence[CoreSnippet]) -> bool:
+    """Whether what is under one of them has changed."""
+    return bool(rows(session, _STALE, {"keys": [source.key for source in sources]}).scalar_one())
 
 
 def absorb(session: Session, sources: Sequence[CoreSnippet], parent_key: int) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 
-from sqlalchemy import and_, func, select, update
+from sqlalchemy import and_, func, or_, select, update
 from sqlmodel import Session, col
 
 from app.store import messages, snippets
@@ -36,6 +36,16 @@ def mark_stale(session: Session, keys: Collection[int]) -> int:
         count = select(func.count()).select_from(Snippet).where(mine, col(Snippet.state) == "live")
         live += int(session.execute(count).scalar_one())
     return live
+
+
+def worn(session: Session, chat_key: int, strategy: str) -> list[Snippet]:
+    """The live and absorbed snippets that are stale, or that a person asked to have made anew."""
+    query = select(Snippet).where(
+        *(col(Snippet.chat_key) == chat_key, col(Snippet.strategy) == strategy),
+        or_(col(Snippet.stale), col(Snippet.asked)),
+        col(Snippet.state).in_(("live", "absorbed")),
+    )
+    return list(session.execute(query.order_by(col(Snippet.key))).scalars())
 
 
 def parts(session: Session, key: int) -> list[Snippet]:

@@ -1,0 +1,71 @@
+"""Which snippet is made anew next (layered.md, Edits, swipes, deletions, branches)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.core.model import Message, Snippet
+
+ATTEMPTS = 3
+"""Making a snippet anew that failed so often waits for the next change under it, or for a request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worn:
+    """A snippet that is stale, or that a person asked to have made anew.
+
+    `parent` is the key of what absorbed it, `first_index` where the messages under it begin. `edited`: its text is a
+    person's, and is not replaced unasked.
+    """
+
+    key: int
+    parent: int | None
+    first_index: int
+    stale: bool = True
+    asked: bool = False
+    edited: bool = False
+    failures: int = 0
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether it has failed so often that it waits."""
+        return self.failures >= ATTEMPTS
+
+    @property
+    def heals(self) -> bool:
+        """Whether it is made anew unasked, sooner or later."""
+        return self.stale and not self.edited
+
+
+@dataclass(frozen=True, slots=True)
+class Remake:
+    """A snippet that is made anew: a leaf from the messages under it, a merged one from its parts, oldest first.
+
+    `passage` is what the model reads for a leaf, pinned messages included; `covers` what is under it afterwards.
+    """
+
+    snippet: Snippet
+    passage: tuple[Message, ...] = ()
+    covers: tuple[Message, ...] = ()
+    parts: tuple[Snippet, ...] = ()
+    clipped: bool = False
+
+
+def next_remake(worn: Sequence[Worn], *, unasked: bool, asked: bool = True) -> Worn | None:
+    """The next one, from the leaf upward, oldest first.
+
+    `asked`: those that a person asked for; `unasked`: those that are only stale. A merged snippet waits for its parts,
+    even for those that wait themselves: made from their old texts it would be no better.
+    """
+    wanted = {one.key for one in worn if _wanted(one, unasked=unasked, asked=asked)}
+    sooner = {one.parent for one in worn if one.key in wanted}
+    unsound = {one.parent for one in worn if one.heals}
+    ready = [
+        one
+        for one in worn
+        if one.key in wanted and one.key not in sooner and ((asked and one.asked) or one.key not in unsound)
+    ]
+    return min(ready, key=lambda one: (one.first_index, one.key), default=None)
+
+
+def _wanted(one: Worn, *, unasked: bool, asked: bool) -> bool:
+    return not one.hopeless and ((asked and one.asked) or (unasked and one.heals))

@@ -1,0 +1,73 @@
+"""What a job does next, and how far its kind lets it go."""
+
+from dataclasses import dataclass
+
+from sqlmodel import Session
+
+from app.core.folding import AUTO, DRAIN, FORCE, Fold, Mode
+from app.core.healing import Remake
+from app.core.promotion import Merge, Promotion
+from app.core.summary import Summary
+from app.services.reading import ChatState
+from app.services.remaking import plan_remake
+from app.store.tables import Job
+
+Plan = Fold | Promotion | Remake
+
+_MODES = {"fold": AUTO, "one": FORCE, "backlog": DRAIN, "summarize": FORCE}
+_KINDS = ("regenerate", "heal", *_MODES)
+"""Kinds of job, weakest first: a second start on a chat joins the running job and can only strengthen it."""
+
+
+def stronger(kind: str, other: str) -> str:
+    """The kind that does more."""
+    return max(kind, other, key=_KINDS.index)
+
+
+@dataclass
+class Headway:
+    """What a run has done so far. `shrinks`: memory_tokens may still ask for merges."""
+
+    folds: int = 0
+    shrinks: bool = True
+
+
+def choose(session: Session, state: ChatState, job: Job, headway: Headway) -> Plan | None:
+    """The next step of a job; None if nothing is left to do.
+
+    What a person asked to have made anew comes first, whatever the pause. Promotions come before the next fold, and
+    healing comes last: a snippet that cannot be healed must keep no turn from being folded. A job of kind `fold` minds
+    pauses and choices, stronger ones were asked for.
+    """
+    asked = plan_remake(session, state, unasked=False)
+    if asked is not None:
+        return asked
+    idle = state.idle_reason() is not None
+    plan = None if idle and job.kind == "fold" else _grow(state, job, headway)
+    return plan or (None if idle else plan_remake(session, state, unasked=True, asked=False))
+
+
+def remember(headway: Headway, plan: Plan, summary: Summary | None) -> None:
+    """Note a step that was committed."""
+    if isinstance(plan, Fold):
+        headway.folds, headway.shrinks = headway.folds + 1, True
+    elif isinstance(plan, Merge) and plan.for_tokens and summary is not None:
+        headway.shrinks = summary.tokens < sum(source.tokens for source in plan.sources)
+
+
+def _grow(state: ChatState, job: Job, headway: Headway) -> Fold | Promotion | None:
+    if job.kind not in _MODES:
+        return None
+    return state.promotion(shrink=headway.shrinks) or _next_fold(state, job, headway)
+
+
+def _next_fold(state: ChatState, job: Job, headway: Headway) -> Fold | None:
+    if headway.folds and _one_at_a_time(state, job):
+        return None
+    mode: Mode = DRAIN if job.kind == "fold" and headway.folds else _MODES[job.kind]
+    return state.fold(mode)
+
+
+def _one_at_a_time(state: ChatState, job: Job) -> bool:
+    """`one` folds a batch now and, while there is a backlog, one extra per reply (layered.md, Backlog)."""
+    return job.kind == "one" or (job.kind == "fold" and state.chat.backlog_answer == "one" and state.has_backlog)

@@ -1,0 +1,59 @@
+"""Bringing memory in line after history was changed, in the transaction that changed it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlmodel import Session
+
+from app.core.edits import Effect
+from app.core.model import Strategy
+from app.store import messages, snippets, trees
+from app.store.history import LEAVES, Row
+from app.store.tables import Chat
+
+UNCOVERED: Mapping[str, Any] = dict.fromkeys(LEAVES)
+"""What a message's columns say that no snippet covers."""
+
+
+@dataclass
+class Traces:
+    """What changes left behind: keys of leaves that are out of date, keys of leaves that may be empty now, and where
+    visible messages came in.
+    """
+
+    stale: set[int] = field(default_factory=set)
+    loosened: set[int] = field(default_factory=set)
+    arrived: set[int] = field(default_factory=set)
+
+    def note(self, row: Row, effect: Effect, index: int) -> None:
+        """Note what a change of a message does; `row` is as it was, `index` where it stands now."""
+        leaves = leaves_of(row)
+        if effect.leaves or effect.stales:
+            self.loosened |= leaves  # blank by now, it is as good as gone
+        if effect.stales:
+            self.stale |= leaves
+        if effect.arrives:
+            self.arrived.add(index)
+
+
+def leaves_of(row: Row) -> set[int]:
+    """The keys of the leaves that cover a message, of all strategies."""
+    return {row[name] for name in LEAVES if row[name] is not None}
+
+
+def settle(session: Session, chat: Chat, traces: Traces) -> int:
+    """Let empty snippets go and mark those out of date; how many live ones that are."""
+    before = (
+        {snippet.core.key for snippet in snippets.live(session, chat.key, chat.strategy)} if traces.loosened else ()
+    )
+    gone = trees.drop_empty(session, chat.key, traces.loosened)
+    if gone.intersection(before):
+        chat.memory_version += 1
+    return trees.mark_stale(session, (traces.stale - gone) | _homes(session, chat, traces))
+
+
+def _homes(session: Session, chat: Chat, traces: Traces) -> set[int]:
+    """The leaves that what came in joins."""
+    kinds = [strategy for strategy in Strategy if messages.leaf_of(strategy) is not None] if traces.arrived else []
+    return {key for kind in kinds for key in trees.homes_of(session, chat.key, kind, traces.arrived)}

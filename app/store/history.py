@@ -1,0 +1,157 @@
+"""Changing what was said: places, texts and marks of stored messages, and what is kept of those that went."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import bindparam, delete, insert, select, update
+from sqlmodel import Session, SQLModel, col
+
+from app.store.clock import now_ms
+from app.store.engine import rows
+from app.store.kept_tables import KeptMessage
+from app.store.messages import chunks
+from app.store.tables import Message
+
+KEPT_MS = 30 * 24 * 60 * 60 * 1000
+"""How long deleted messages and overwritten texts are kept (http-api.md, Messages)."""
+
+LEAVES = ("layered_leaf", "rolling_leaf", "buffer_leaf")
+_SNAPSHOT = (
+    *("role", "name", "content", "tokens", "call_tokens", "blank", "closes", "hidden", "pinned", "omitted"),
+    *("created_at", "tool_call_id", "tool_calls", "extra"),
+)
+_TABLE = SQLModel.metadata.tables["messages"]
+_T = _TABLE.c
+_KEPT = SQLModel.metadata.tables["kept_messages"]
+
+_WHOLE = select(_T.key, _T.position, _T.id, _T.revision, *(_T[name] for name in (*_SNAPSHOT, *LEAVES)))
+_ALL = _WHOLE.where(_T.chat_key == bindparam("chat_key")).order_by(_T.position)
+_CHOSEN = _WHOLE.where(_T.key.in_(bindparam("keys", expanding=True)))
+_CHANGE = update(_TABLE).where(_T.key == bindparam("changed_key"))
+_ASIDE = (
+    update(_TABLE)
+    .where(_T.chat_key == bindparam("chat"), _T.position.between(bindparam("first"), bindparam("last")))
+    .values(position=-1 - (_T.position + bindparam("shift")))
+)
+_BACK = update(_TABLE).where(_T.chat_key == bindparam("chat"), _T.position < 0).values(position=-1 - _T.position)
+
+_END = 2**40
+
+Row = Mapping[str, Any]
+
+
+def whole(session: Session, chat_key: int) -> list[Row]:
+    """All messages of a chat by index, with everything a frontend may have changed."""
+    return [dict(row._mapping) for row in rows(session, _ALL, {"chat_key": chat_key})]
+
+
+def chosen(session: Session, keys: Sequence[int]) -> list[Row]:
+    """The same of some messages."""
+    return [dict(row._mapping) for some in chunks(keys) for row in rows(session, _CHOSEN, {"keys": some})]
+
+
+def change(session: Session, changes: Mapping[int, Mapping[str, Any]]) -> None:
+    """Write new values into columns of messages, by their keys."""
+    alike: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for key, values in changes.items():
+        alike.setdefault(tuple(sorted(values)), []).append({**values, "changed_key": key})
+    for names, some in alike.items():
+        if names:
+            statement = _CHANGE.values({name: bindparam(name) for name in names})
+            session.connection().execute(statement, some)
+
+
+def shift(session: Session, chat_key: int, first: int, by: int) -> None:
+    """Move all messages from a place on by a number of places."""
+    values = {"chat": chat_key, "first": first, "last": _END, "shift": by}
+    session.connection().execute(_ASIDE, values)
+    rows(session, _BACK, {"chat": chat_key})
+
+
+def move(session: Session, chat_key: int, places: Iterable[tuple[int, int]]) -> None:
+    """Give messages new places: pairs of old and new, ascending in both. Free places are the caller's care."""
+    shifts = [
+        {"chat": chat_key, "first": first, "last": last, "shift": shift}
+        for first, last, shift in _stretches(places)
+        if shift
+    ]
+    if shifts:
+        # Places are unique at every moment, so they step aside before they step forward.
+        session.connection().execute(_ASIDE, shifts)
+        rows(session, _BACK, {"chat": chat_key})
+
+
+def _stretches(places: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
+    """First and last old place of neighbours that move by the same number of places, and that number."""
+    first = last = shift = None
+    for old, new in places:
+        if first is not None and last is not None and shift is not None and (old != last + 1 or new - old != shift):
+            yield first, last, shift
+            first = None
+        if first is None:
+            first, shift = old, new - old
+        last = old
+    if first is not None and last is not None and shift is not None:
+        yield first, last, shift
+
+
+def remove(session: Session, keys: Sequence[int]) -> None:
+    """Take messages out of the chat; places are the caller's care."""
+    for some in chunks(keys):
+        session.execute(delete(Message).where(col(Message.key).in_(some)))
+
+
+def keep(session: Session, chat_key: int, found: Iterable[tuple[Row, str, str | None]]) -> None:
+    """Keep messages as they are now: with why ('deleted' or 'overwritten') and the id of the one before them."""
+    now = now_ms()
+    kept = [
+        {
+            "chat_key": chat_key,
+            "id": row["id"],
+            "why": why,
+            "position": row["position"],
+            "after_id": after_id,
+            "kept_at": now,
+            "snapshot": {name: row[name] for name in _SNAPSHOT},
+        }
+        for row, why, after_id in found
+    ]
+    for some in chunks(kept):
+        session.connection().execute(insert(_KEPT), some)
+    if kept:
+        purge(session)
+
+
+def purge(session: Session) -> int:
+    """Forget what has been kept long enough; how many messages that were."""
+    old = delete(KeptMessage).where(col(KeptMessage.kept_at) < now_ms() - KEPT_MS)
+    return int(session.execute(old).rowcount)  # type: ignore[attr-defined]  # a CursorResult, as always for DELETE
+
+
+def newest_kept(session: Session, chat_key: int, message_id: str, why: str | None = None) -> KeptMessage | None:
+    """What was kept last of a message and can still be restored."""
+    query = select(KeptMessage).where(*_restorable(chat_key), col(KeptMessage.id) == message_id)
+    if why is not None:
+        query = query.where(col(KeptMessage.why) == why)
+    return session.execute(query.order_by(col(KeptMessage.key).desc()).limit(1)).scalar_one_or_none()
+
+
+def kept_of(session: Session, chat_key: int, message_id: str) -> list[KeptMessage]:
+    """Everything kept of a message, newest first."""
+    query = select(KeptMessage).where(*_restorable(chat_key), col(KeptMessage.id) == message_id)
+    return list(session.execute(query.order_by(col(KeptMessage.key).desc())).scalars())
+
+
+def deleted_page(session: Session, chat_key: int, after: tuple[int, int] | None, limit: int) -> list[KeptMessage]:
+    """Deleted messages by the index they had, then by when they went, after a place (index, key)."""
+    query = select(KeptMessage).where(*_restorable(chat_key), col(KeptMessage.why) == "deleted")
+    if after is not None:
+        position, key = after
+        later = (col(KeptMessage.position) == position) & (col(KeptMessage.key) > key)
+        query = query.where((col(KeptMessage.position) > position) | later)
+    order = (col(KeptMessage.position), col(KeptMessage.key))
+    return list(session.execute(query.order_by(*order).limit(limit)).scalars())
+
+
+def _restorable(chat_key: int) -> tuple[Any, ...]:
+    return col(KeptMessage.chat_key) == chat_key, col(KeptMessage.kept_at) >= now_ms() - KEPT_MS
