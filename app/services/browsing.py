@@ -9,6 +9,7 @@ from sqlmodel import Session, col
 
 from app.core.model import Strategy, Usage
 from app.errors import NotFound
+from app.services.preconditions import etag
 from app.services.reading import require_chat
 from app.services.recording import MessageView, show
 from app.store import jobs, messages, paging, snippets
@@ -42,6 +43,11 @@ class SnippetView:
     created_at: datetime
     edited_at: datetime | None
     revision: int
+
+    @property
+    def etag(self) -> str:
+        """Changes with its text."""
+        return etag(self.revision)
 
 
 @dataclass(frozen=True)
@@ -77,13 +83,13 @@ class Browsing:
         """Raises NotFound."""
         with self.db.read() as session:
             chat = require_chat(session, chat_id)
-            return _show_all(session, chat, [_require(session, chat, snippet_id)])[0]
+            return show_snippet(session, chat, require_snippet(session, chat, snippet_id))
 
     def messages_under(self, chat_id: str, snippet_id: str, *, after: int, limit: int) -> list[MessageView]:
         """The original messages under a snippet, whatever its layer, by index. Raises NotFound."""
         with self.db.read() as session:
             chat = require_chat(session, chat_id)
-            snippet = _require(session, chat, snippet_id)
+            snippet = require_snippet(session, chat, snippet_id)
             leaf = messages.leaf_of(snippet.strategy)
             if leaf is None:
                 return []
@@ -97,11 +103,17 @@ def _in_state(chat: Chat, state: str) -> ColumnElement[bool]:
     return choices.get(state, col(Snippet.state) == state)
 
 
-def _require(session: Session, chat: Chat, snippet_id: str) -> Snippet:
+def require_snippet(session: Session, chat: Chat, snippet_id: str) -> Snippet:
+    """The stored snippet; raises NotFound."""
     snippet = snippets.by_id(session, chat.key, snippet_id)
     if snippet is None:
         raise NotFound(f"There is no snippet {snippet_id!r} in chat {chat.id!r}.")
     return snippet
+
+
+def show_snippet(session: Session, chat: Chat, snippet: Snippet) -> SnippetView:
+    """A stored snippet as it is shown."""
+    return _show_all(session, chat, [snippet])[0]
 
 
 def _show_all(session: Session, chat: Chat, found: Sequence[Snippet]) -> list[SnippetView]:

@@ -11,8 +11,9 @@ from sqlmodel import Session
 
 from app.core.model import Strategy
 from app.core.settings import ChatSettings, contradictions, merge_values, resolve, resolve_unclamped
-from app.errors import FieldError, InvalidRequest, PreconditionFailed
+from app.errors import FieldError, InvalidRequest
 from app.services.ports import Runner
+from app.services.preconditions import check_etag, etag
 from app.services.reading import read_state, require_chat
 from app.services.reporting import CountsView, count_messages
 from app.services.retiring import retire
@@ -47,7 +48,7 @@ class ChatView:
     @property
     def etag(self) -> str:
         """Changes with title, names, strategy and settings."""
-        return f'"{self.revision}"'
+        return etag(self.revision)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ class Keeping:
         with self.db.write() as session:
             chat = chats.find(session, chat_id)
             created = chat is None
-            _check_etag(chat, if_match)
+            check_etag("chat", chat.revision if chat else None, if_match)
             if chat is None:
                 chat = chats.add(session, chat_id, {})
             _change(session, chat, fields)
@@ -85,7 +86,7 @@ class Keeping:
         """Merge into a chat that exists."""
         with self.db.write() as session:
             chat = require_chat(session, chat_id)
-            _check_etag(chat, if_match)
+            check_etag("chat", chat.revision, if_match)
             _change(session, chat, fields)
             session.flush()
             return show_chat(session, chat)
@@ -110,7 +111,7 @@ class Keeping:
     def _remove(self, chat_id: str, if_match: str | None) -> str | None:
         with self.db.write() as session:
             chat = require_chat(session, chat_id)
-            _check_etag(chat, if_match)
+            check_etag("chat", chat.revision, if_match)
             job = jobs.active(session, chat.key)
             chats.remove(session, chat.key)
             return job.id if job else None
@@ -195,15 +196,6 @@ def _check(server: Mapping[str, Any], own: Mapping[str, Any], where: list[str | 
         errors: list[FieldError] = [{"loc": [*where, "layered", name], "msg": text} for name, text in found.items()]
         detail = "; ".join(f"layered.{name} {text}" for name, text in found.items())
         raise InvalidRequest(f"{detail}.", errors)
-
-
-def _check_etag(chat: Chat | None, if_match: str | None) -> None:
-    """RFC 9110, If-Match: a list of strong tags, or `*` for whatever exists."""
-    if if_match is None:
-        return
-    wanted = {tag.strip() for tag in if_match.split(",")}
-    if chat is None or not wanted & {"*", f'"{chat.revision}"'}:
-        raise PreconditionFailed("The chat is not as it was read; GET it again, then repeat the change.")
 
 
 def _show_settings(values: dict[str, Any]) -> SettingsView:
