@@ -133,6 +133,14 @@ def contents(session: Session, keys: Sequence[int]) -> dict[int, Content]:
     return found
 
 
+_BY_KEYS = select(*_LIGHT).where(_T.key.in_(bindparam("keys", expanding=True)))
+
+
+def by_keys(session: Session, keys: Sequence[int]) -> dict[int, CoreMessage]:
+    """Those of these messages that still exist, by key, covered or not."""
+    return {row.key: _to_core(row) for some in chunks(keys) for row in rows(session, _BY_KEYS, {"keys": some})}
+
+
 _KEYS: BindParameter[Any] = bindparam("keys", expanding=True)
 _LEAVES = ("layered_leaf", "rolling_leaf", "buffer_leaf")
 _PLAIN = (_T.hidden.is_(False), _T.pinned.is_(False), _T.omitted.is_(False))

@@ -1,6 +1,6 @@
 """Snippets as trees: what absorbed what, where a new one belongs, what is out of date, what goes when it is empty."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 
 from sqlalchemy import and_, func, or_, select, update
 from sqlmodel import Session, col
@@ -157,20 +157,46 @@ def _let_go(session: Session, snippet: Snippet) -> set[int]:
     return gone
 
 
-def release(session: Session, chat_key: int, root: Snippet) -> dict[int, list[int]]:
-    """Uncover everything under a live snippet and delete it; the messages that were under each leaf, by keys.
+def release(session: Session, chat_key: int, root: Snippet) -> dict[int, list[tuple[int, int]]]:
+    """Uncover everything under a live snippet and delete it; (key, revision) of the messages that were under each leaf.
 
     What it absorbed stays linked to it, so that it can come back whole.
     """
     column = messages.leaf_of(root.strategy)
-    covered: dict[int, list[int]] = {}
+    covered: dict[int, list[tuple[int, int]]] = {}
     if column is not None:
         for key in snippets.leaves_under(session, root.key):
-            query = select(col(Message.key)).where(col(Message.chat_key) == chat_key, column == key)
-            found: Sequence[int] = session.execute(query.order_by(col(Message.position))).scalars().all()
+            query = select(col(Message.key), col(Message.revision)).where(
+                col(Message.chat_key) == chat_key, column == key
+            )
+            found = session.execute(query.order_by(col(Message.position))).all()
             if found:
-                covered[key] = list(found)
+                covered[key] = [(message_key, revision) for message_key, revision in found]
                 messages.uncover(session, chat_key, column, key)
     root.state = "deleted"
     session.flush()
     return covered
+
+
+def roots_between(session: Session, chat_key: int, leaf: Leaf, first: int, last: int) -> list[Snippet]:
+    """The live snippets that cover something between two places."""
+    between = (col(Message.chat_key) == chat_key, col(Message.position).between(first, last), leaf.is_not(None))
+    keys = session.execute(select(leaf).where(*between).distinct()).scalars()
+    roots = {root.key: root for key in keys if (root := snippets.root_of(session, key)) is not None}
+    return [roots[key] for key in sorted(roots)]
+
+
+def holds_own_words(session: Session, key: int) -> bool:
+    """Whether a text under a snippet, its own included, is a person's or came in with a file."""
+    keys = snippets.leaves_under(session, key)
+    kept = or_(col(Snippet.edited), col(Snippet.kind).in_(("manual", "import")))
+    return any(
+        session.execute(select(col(Snippet.key)).where(col(Snippet.key).in_(some), kept).limit(1)).first() is not None
+        for some in chunks(keys)
+    )
+
+
+def stands(session: Session, snippet: Snippet) -> bool:
+    """Whether a snippet is live, or a part of one that is."""
+    root = snippets.root_of(session, snippet.key)
+    return root is not None and root.state == "live"

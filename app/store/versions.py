@@ -40,6 +40,13 @@ def page(session: Session, snippet_key: int, before: int | None, limit: int) -> 
     return list(session.execute(query.order_by(col(SnippetVersion.key).desc()).limit(limit)).scalars())
 
 
+def stale_since(session: Session, version: SnippetVersion) -> bool:
+    """Whether what is under the snippet changed while it had this text or a later one, the present one left aside."""
+    later = (col(SnippetVersion.snippet_key) == version.snippet_key, col(SnippetVersion.key) >= version.key)
+    query = select(col(SnippetVersion.key)).where(*later, col(SnippetVersion.stale).is_(True)).limit(1)
+    return session.execute(query).first() is not None
+
+
 def note_step(
     session: Session,
     chat_key: int,
