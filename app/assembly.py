@@ -24,6 +24,7 @@ from app.services.browsing import Browsing
 from app.services.bundle import Services
 from app.services.commands import Commands
 from app.services.connections import Connections
+from app.services.editing import Editing
 from app.services.folding import Folding
 from app.services.importing import Importing
 from app.services.keeping import Keeping
@@ -32,6 +33,7 @@ from app.services.projecting import Projecting
 from app.services.prompts import PromptLibrary
 from app.services.readiness import Readying
 from app.services.recording import Recording
+from app.services.recovering import Recovering
 from app.services.reporting import Reporting
 from app.services.starting import Starting
 from app.services.steering import Steering
@@ -121,6 +123,8 @@ def _services(
     return Services(
         keeping=Keeping(db, runner),
         recording=Recording(db, count, runner),
+        editing=Editing(db, count, runner),
+        recovering=Recovering(db, count, runner),
         steering=steering,
         reporting=reporting,
         browsing=Browsing(db),

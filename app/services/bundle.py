@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from app.services.browsing import Browsing
 from app.services.commands import Commands
 from app.services.connections import Connections
+from app.services.editing import Editing
 from app.services.importing import Importing
 from app.services.keeping import Keeping
 from app.services.projecting import Projecting
 from app.services.prompts import PromptLibrary
 from app.services.readiness import Readying
 from app.services.recording import Recording
+from app.services.recovering import Recovering
 from app.services.reporting import Reporting
 from app.services.steering import Steering
 from app.services.working import Working
@@ -22,6 +24,8 @@ class Services:
 
     keeping: Keeping
     recording: Recording
+    editing: Editing
+    recovering: Recovering
     steering: Steering
     reporting: Reporting
     browsing: Browsing

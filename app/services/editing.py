@@ -1,40 +1,26 @@
-"""Changing one message: its text and marks, deleting it, and bringing back what was there before."""
+"""Changing one message: its text and marks, and deleting it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from sqlmodel import Session
 
 from app.core.edits import Effect, Marks, effect_of_change, effect_of_removal
 from app.core.model import Role
-from app.errors import Conflict, InvalidRequest, NotFound
+from app.errors import InvalidRequest, NotFound
 from app.services.ports import Counter, Runner
 from app.services.reading import read_state, require_chat
-from app.services.recording import Draft, MessageView, measure, row_of, show
+from app.services.recording import Draft, MessageView, measure, show
 from app.services.settling import UNCOVERED, Traces, leaves_of, settle
 from app.services.starting import queue_if_due
-from app.store import chats, history, messages, paging
-from app.store.clock import from_ms, now_ms
+from app.store import history, messages, paging
+from app.store.clock import now_ms
 from app.store.engine import Database
 from app.store.history import Row
-from app.store.kept_tables import KeptMessage
 from app.store.tables import Chat
 
-_SAID = ("role", "name", "content", "tool_calls", "tool_call_id")
-
-
-@dataclass(frozen=True, slots=True)
-class EarlierText:
-    """What a message said before it was changed or deleted; it can be restored until it is `kept_until`."""
-
-    role: str
-    name: str | None
-    content: str | None
-    why: str
-    replaced_at: datetime
-    kept_until: datetime
+SAID = ("role", "name", "content", "tool_calls", "tool_call_id")
 
 
 @dataclass(frozen=True)
@@ -52,7 +38,7 @@ class Editing:
         """
         with self.db.write() as session:
             chat = require_chat(session, chat_id)
-            row = _require(session, chat, message_id)
+            row = require_message(session, chat, message_id)
             if fields.get("content", "") is None and not row["tool_calls"]:
                 raise InvalidRequest(
                     "content: Must be a string; null only beside tool_calls.",
@@ -61,7 +47,7 @@ class Editing:
             traces = Traces()
             rewrite(session, chat, [(row, dict(fields), row["position"])], self.count, traces)
             job_id = finish(session, chat, traces)
-            shown = _shown(session, chat, message_id)
+            shown = show_message(session, chat, message_id)
         self._poke(job_id)
         return shown
 
@@ -69,7 +55,7 @@ class Editing:
         """Take a message out; it can be restored for 30 days."""
         with self.db.write() as session:
             chat = require_chat(session, chat_id)
-            row = _require(session, chat, message_id)
+            row = require_message(session, chat, message_id)
             index = row["position"]
             before = messages.id_at(session, chat.key, index - 1) if index else None
             traces = Traces()
@@ -79,53 +65,6 @@ class Editing:
             history.shift(session, chat.key, index + 1, -1)
             job_id = finish(session, chat, traces)
         self._poke(job_id)
-
-    def restore(self, chat_id: str, message_id: str) -> MessageView:
-        """Bring a deleted message back to its place, or the text a message had before its last change.
-
-        Raises Conflict where nothing was kept of a message that is there.
-        """
-        with self.db.write() as session:
-            chat = require_chat(session, chat_id)
-            found = messages.by_ids(session, chat.key, [message_id])
-            kept = history.newest_kept(session, chat.key, message_id, "overwritten" if found else "deleted")
-            if kept is None and found:
-                raise Conflict(
-                    f"Nothing is kept of earlier texts of message {message_id!r}; there is nothing to restore."
-                )
-            if kept is None:
-                raise NotFound(f"There is no message {message_id!r}, and none is kept: deleted ones are for 30 days.")
-            traces = Traces()
-            if found:
-                row = _require(session, chat, message_id)
-                said = {name: kept.snapshot[name] for name in _SAID}
-                rewrite(session, chat, [(row, said, row["position"])], self.count, traces)
-            else:
-                self._bring_back(session, chat, kept, traces)
-            session.delete(kept)
-            job_id = finish(session, chat, traces)
-            shown = _shown(session, chat, message_id)
-        self._poke(job_id)
-        return shown
-
-    def earlier_texts(self, chat_id: str, message_id: str) -> list[EarlierText]:
-        """What is kept of a message, newest first."""
-        with self.db.read() as session:
-            chat = require_chat(session, chat_id)
-            found = history.kept_of(session, chat.key, message_id)
-            if not found:
-                _require(session, chat, message_id)
-            return [_earlier(kept) for kept in found]
-
-    def _bring_back(self, session: Session, chat: Chat, kept: KeptMessage, traces: Traces) -> None:
-        total = chats.count_messages(session, chat.key)
-        index = min(_place_of(session, chat, kept), total)
-        history.shift(session, chat.key, index, 1)
-        draft = _draft(kept)
-        size = measure(self.count, [draft])[0]
-        messages.insert_many(session, [row_of(chat.key, index, draft, size, now_ms())])
-        if not (draft.hidden or draft.omitted or draft.pinned):
-            traces.arrived.add(index)
 
     def _poke(self, job_id: str | None) -> None:
         if job_id is not None:
@@ -145,7 +84,7 @@ def rewrite(
     """
     real = [(row, _differing(row, values), index) for row, values, index in changes]
     real = [(row, values, index) for row, values, index in real if values]
-    rewritten = [(row, values) for row, values, _ in real if any(name in values for name in _SAID)]
+    rewritten = [(row, values) for row, values, _ in real if any(name in values for name in SAID)]
     history.keep(session, chat.key, [(row, "overwritten", None) for row, _ in rewritten])
     for (_, values), derived in zip(rewritten, _derive(count, rewritten), strict=True):
         values.update(derived)
@@ -199,7 +138,7 @@ def _said(row: Row) -> Draft:
 def _effect(row: Row, values: Mapping[str, Any]) -> Effect:
     after = {**row, **values}
     return effect_of_change(
-        _marks(row), _marks(after), covered=bool(leaves_of(row)), rewritten=any(name in values for name in _SAID)
+        _marks(row), _marks(after), covered=bool(leaves_of(row)), rewritten=any(name in values for name in SAID)
     )
 
 
@@ -207,51 +146,14 @@ def _marks(row: Row) -> Marks:
     return Marks(bool(row["hidden"]), bool(row["pinned"]), bool(row["omitted"]))
 
 
-def _require(session: Session, chat: Chat, message_id: str) -> Row:
+def require_message(session: Session, chat: Chat, message_id: str) -> Row:
+    """A message with all its columns. Raises NotFound."""
     found = messages.by_ids(session, chat.key, [message_id])
     if message_id not in found:
         raise NotFound(f"There is no message {message_id!r} in chat {chat.id!r}.")
     return history.chosen(session, [found[message_id].key])[0]
 
 
-def _shown(session: Session, chat: Chat, message_id: str) -> MessageView:
+def show_message(session: Session, chat: Chat, message_id: str) -> MessageView:
+    """A message that is there, as it is shown."""
     return show(*paging.chosen(session, chat.key, chat.strategy, [message_id])[0])
-
-
-def _place_of(session: Session, chat: Chat, kept: KeptMessage) -> int:
-    """Where a deleted message belongs: behind the one it stood behind, or where that one stood if it went too."""
-    seen: set[str] = set()
-    before = kept.after_id
-    while before is not None and before not in seen:
-        seen.add(before)
-        found = messages.by_ids(session, chat.key, [before])
-        if before in found:
-            return found[before].position + 1
-        gone = history.newest_kept(session, chat.key, before, "deleted")
-        if gone is None:
-            return kept.position
-        before = gone.after_id
-    return 0 if before is None else kept.position
-
-
-def _draft(kept: KeptMessage) -> Draft:
-    said = kept.snapshot
-    return Draft(
-        role=Role(said["role"]),
-        content=said["content"],
-        id=kept.id,
-        name=said["name"],
-        hidden=said["hidden"],
-        pinned=said["pinned"],
-        omitted=said["omitted"],
-        created_at=from_ms(said["created_at"]),
-        tool_calls=said["tool_calls"],
-        tool_call_id=said["tool_call_id"],
-        extra=said["extra"],
-    )
-
-
-def _earlier(kept: KeptMessage) -> EarlierText:
-    said = kept.snapshot
-    until = from_ms(kept.kept_at + history.KEPT_MS)
-    return EarlierText(said["role"], said["name"], said["content"], kept.why, from_ms(kept.kept_at), until)

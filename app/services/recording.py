@@ -123,8 +123,6 @@ class Recording:
         """Messages with index over `after`, in order. Raises NotFound."""
         with self.db.read() as session:
             chat = require_chat(session, chat_id)
-            if state == "deleted":
-                return []
             where = paging.in_state(state, chat.strategy)
             return [show(*row) for row in paging.page(session, chat.key, chat.strategy, where, after, limit)]
 

@@ -6,10 +6,11 @@ from fastapi import Query, Request
 
 from app.api.dependencies import ChatId, MessageId, PageDep, ServicesDep
 from app.api.idempotency import repeatable_id
-from app.api.paging import Paged
+from app.api.paging import Paged, PageQuery
 from app.api.problems import problem_docs
 from app.api.routing import new_router
 from app.api.schemas.messages import Appended, AppendRequest, Message, MessagePage, MessageState
+from app.services.bundle import Services
 from app.services.recording import Appended as AppendedView
 from app.services.recording import MessageView
 
@@ -38,7 +39,7 @@ async def append_messages(
     "/chats/{chat_id}/messages",
     response_model=MessagePage,
     summary="List messages",
-    description="By index.",
+    description="By index; deleted ones, which are kept for 30 days, by the index they had.",
     responses=problem_docs(404, 422),
 )
 def list_messages(
@@ -47,6 +48,8 @@ def list_messages(
     page: PageDep,
     state: Annotated[MessageState, Query(description="Only messages in this state.")] = "all",
 ) -> Paged[MessageView]:
+    if state == "deleted":
+        return _deleted(chat_id, services, page)
     after = page.after("messages")
     found = services.recording.page(chat_id, state=state, after=after[0] if after else -1, limit=page.wanted)
     return page.page("messages", found, lambda message: (message.index,))
@@ -61,3 +64,10 @@ def list_messages(
 )
 def read_message(chat_id: ChatId, message_id: MessageId, services: ServicesDep) -> MessageView:
     return services.recording.get(chat_id, message_id)
+
+
+def _deleted(chat_id: str, services: Services, page: PageQuery) -> Paged[MessageView]:
+    place = page.after("deleted", 2)
+    found = services.recovering.deleted(chat_id, (place[0], place[1]) if place else None, page.wanted)
+    paged = page.page("deleted", found, lambda kept: (kept[1].index, kept[0]))
+    return Paged([message for _, message in paged.items], paged.next_cursor)
