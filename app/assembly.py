@@ -35,8 +35,10 @@ from app.services.readiness import Readying
 from app.services.recording import Recording
 from app.services.recovering import Recovering
 from app.services.reporting import Reporting
+from app.services.revising import Revising
 from app.services.starting import Starting
 from app.services.steering import Steering
+from app.services.undoing import Undoing
 from app.services.working import Working
 from app.settings import Settings
 from app.store.engine import Database, sqlite_file
@@ -130,6 +132,8 @@ def _services(
         browsing=Browsing(db),
         projecting=Projecting(db, blocks, connections, count),
         connections=connections,
+        revising=Revising(db, count, runner),
+        undoing=Undoing(db, runner),
         working=Working(db, runner),
         importing=Importing(db, count, runner),
         commands=Commands(reporting, steering),

@@ -14,7 +14,9 @@ from app.services.readiness import Readying
 from app.services.recording import Recording
 from app.services.recovering import Recovering
 from app.services.reporting import Reporting
+from app.services.revising import Revising
 from app.services.steering import Steering
+from app.services.undoing import Undoing
 from app.services.working import Working
 
 
@@ -31,6 +33,8 @@ class Services:
     browsing: Browsing
     projecting: Projecting
     connections: Connections
+    revising: Revising
+    undoing: Undoing
     working: Working
     importing: Importing
     commands: Commands

@@ -81,10 +81,9 @@ def newest_step(session: Session, chat_key: int, strategy: str) -> UndoStep | No
     return session.execute(query).scalar()
 
 
-def drop_step(session: Session, step: UndoStep) -> None:
+def drop_step(session: Session, key: int) -> None:
     """The step is taken back, or cannot be any more."""
-    session.delete(step)
-    session.flush()
+    session.execute(delete(UndoStep).where(col(UndoStep.key) == key))
 
 
 def _forget_oldest(session: Session, chat_key: int) -> None:
