@@ -38,6 +38,7 @@ from app.services.reporting import Reporting
 from app.services.revising import Revising
 from app.services.starting import Starting
 from app.services.steering import Steering
+from app.services.syncing import Syncing
 from app.services.undoing import Undoing
 from app.services.working import Working
 from app.settings import Settings
@@ -127,6 +128,7 @@ def _services(
         recording=Recording(db, count, runner),
         editing=Editing(db, count, runner),
         recovering=Recovering(db, count, runner),
+        syncing=Syncing(db, count, runner),
         steering=steering,
         reporting=reporting,
         browsing=Browsing(db),

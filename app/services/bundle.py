@@ -16,6 +16,7 @@ from app.services.recovering import Recovering
 from app.services.reporting import Reporting
 from app.services.revising import Revising
 from app.services.steering import Steering
+from app.services.syncing import Syncing
 from app.services.undoing import Undoing
 from app.services.working import Working
 
@@ -28,6 +29,7 @@ class Services:
     recording: Recording
     editing: Editing
     recovering: Recovering
+    syncing: Syncing
     steering: Steering
     reporting: Reporting
     browsing: Browsing

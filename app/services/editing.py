@@ -60,7 +60,7 @@ class Editing:
             before = messages.id_at(session, chat.key, index - 1) if index else None
             traces = Traces()
             traces.note(row, effect_of_removal(covered=bool(leaves_of(row))), index)
-            history.keep(session, chat.key, [(row, "deleted", before)])
+            history.keep_deleted(session, chat.key, [(row, before)])
             history.remove(session, [row["key"]])
             history.shift(session, chat.key, index + 1, -1)
             job_id = finish(session, chat, traces)
@@ -85,7 +85,7 @@ def rewrite(
     real = [(row, _differing(row, values), index) for row, values, index in changes]
     real = [(row, values, index) for row, values, index in real if values]
     rewritten = [(row, values) for row, values, _ in real if any(name in values for name in SAID)]
-    history.keep(session, chat.key, [(row, "overwritten", None) for row, _ in rewritten])
+    history.keep_overwritten(session, chat.key, [row for row, _ in rewritten])
     for (_, values), derived in zip(rewritten, _derive(count, rewritten), strict=True):
         values.update(derived)
     for row, values, index in real:

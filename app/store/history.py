@@ -101,21 +101,51 @@ def remove(session: Session, keys: Sequence[int]) -> None:
         session.execute(delete(Message).where(col(Message.key).in_(some)))
 
 
-def keep(session: Session, chat_key: int, found: Iterable[tuple[Row, str, str | None]]) -> None:
-    """Keep messages as they are now: with why ('deleted' or 'overwritten') and the id of the one before them."""
-    now = now_ms()
-    kept = [
-        {
-            "chat_key": chat_key,
-            "id": row["id"],
-            "why": why,
-            "position": row["position"],
-            "after_id": after_id,
-            "kept_at": now,
-            "snapshot": {name: row[name] for name in _SNAPSHOT},
-        }
-        for row, why, after_id in found
-    ]
+def keep_overwritten(session: Session, chat_key: int, found: Iterable[Row]) -> None:
+    """Keep messages as they are before they change."""
+    _keep(session, [_kept(chat_key, row, "overwritten", None) for row in found])
+
+
+def keep_deleted(session: Session, chat_key: int, found: Iterable[tuple[Row, str | None]]) -> None:
+    """Keep messages that go, by index, each with the id of the one it stands behind.
+
+    Those that went from there earlier stand between the two, so that whatever comes back finds its place.
+    """
+    kept: list[dict[str, Any]] = []
+    for row, before in found:
+        beside = bool(kept) and kept[-1]["id"] == before
+        after_id = before if beside else _last_behind(session, chat_key, before)
+        kept.append(_kept(chat_key, row, "deleted", after_id))
+    _keep(session, kept)
+
+
+def _last_behind(session: Session, chat_key: int, message_id: str | None) -> str | None:
+    """The last of the deleted messages that stood behind a message, one behind the other; itself if there are none."""
+    seen: set[str | None] = set()
+    while message_id not in seen:
+        seen.add(message_id)
+        behind = (
+            col(KeptMessage.after_id) == message_id if message_id is not None else col(KeptMessage.after_id).is_(None)
+        )
+        query = select(col(KeptMessage.id)).where(*_restorable(chat_key), col(KeptMessage.why) == "deleted", behind)
+        found = session.execute(query.order_by(col(KeptMessage.key).desc()).limit(1)).scalar()
+        message_id = found if found is not None else message_id
+    return message_id
+
+
+def _kept(chat_key: int, row: Row, why: str, after_id: str | None) -> dict[str, Any]:
+    return {
+        "chat_key": chat_key,
+        "id": row["id"],
+        "why": why,
+        "position": row["position"],
+        "after_id": after_id,
+        "kept_at": now_ms(),
+        "snapshot": {name: row[name] for name in _SNAPSHOT},
+    }
+
+
+def _keep(session: Session, kept: Sequence[dict[str, Any]]) -> None:
     for some in chunks(kept):
         session.connection().execute(insert(_KEPT), some)
     if kept:

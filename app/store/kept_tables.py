@@ -14,14 +14,15 @@ from app.store.columns import Json, key_of, primary_key, time
 class KeptMessage(SQLModel, table=True):
     """A message that was deleted, or the text one had before it was changed (`overwritten`); kept for a while.
 
-    `position` is where it stood, `after_id` the message it stood behind. `snapshot` holds the columns of the message
-    that a restore writes back.
+    `position` is where it stood, `after_id` the message it stood behind, be that still there or deleted too.
+    `snapshot` holds the columns of the message that a restore writes back.
     """
 
     __tablename__ = "kept_messages"
     __table_args__ = (
         Index(None, "chat_key", "id", "key"),
         Index(None, "chat_key", "why", "position", "key"),
+        Index(None, "chat_key", "after_id", "key"),
         Index(None, "kept_at"),
         ForeignKeyConstraint(["chat_key"], ["chats.key"], ondelete="CASCADE"),
         CheckConstraint("why IN ('deleted', 'overwritten')", name="why"),

@@ -44,6 +44,9 @@ def upgrade() -> None:
             ["chat_key", "why", "position", "key"],
             unique=False,
         )
+        batch_op.create_index(
+            batch_op.f("ix_kept_messages_chat_key_after_id_key"), ["chat_key", "after_id", "key"], unique=False
+        )
         batch_op.create_index(batch_op.f("ix_kept_messages_kept_at"), ["kept_at"], unique=False)
 
     op.create_table(

@@ -15,7 +15,9 @@ from tests.support.service import Service
 OPERATIONS = """
 PUT /v1/chats/{chat_id} · POST /v1/chats · GET /v1/chats · GET /v1/chats/{chat_id} · PATCH /v1/chats/{chat_id} ·
 DELETE /v1/chats/{chat_id} · POST /v1/chats/{chat_id}/messages · GET /v1/chats/{chat_id}/messages ·
-GET /v1/chats/{chat_id}/messages/{message_id} · GET /v1/chats/{chat_id}/status · GET /v1/chats/{chat_id}/projection ·
+GET /v1/chats/{chat_id}/messages/{message_id} · PUT /v1/chats/{chat_id}/messages ·
+PATCH /v1/chats/{chat_id}/messages/{message_id} · DELETE /v1/chats/{chat_id}/messages/{message_id} ·
+POST /v1/chats/{chat_id}/messages/{message_id}/restore · GET /v1/chats/{chat_id}/status · GET /v1/chats/{chat_id}/projection ·
 POST /v1/chats/{chat_id}/projection · GET /v1/chats/{chat_id}/preview · POST /v1/chats/{chat_id}/summarize ·
 POST /v1/chats/{chat_id}/backlog · POST /v1/chats/{chat_id}/stop · POST /v1/chats/{chat_id}/pause ·
 POST /v1/chats/{chat_id}/resume · POST /v1/chats/{chat_id}/clear · GET /v1/chats/{chat_id}/snippets ·

@@ -27,6 +27,10 @@ class ScriptedModels:
         """What the next calls answer."""
         self._script.extend(answers)
 
+    def forget_script(self) -> None:
+        """Answer by itself again."""
+        self._script.clear()
+
     def hold(self) -> None:
         """Let calls arrive, but answer none."""
         self._gate.clear()

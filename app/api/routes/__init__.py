@@ -5,6 +5,7 @@ from app.api.routes import (
     commands,
     connections,
     health,
+    history,
     imports,
     jobs,
     memory,
@@ -17,6 +18,7 @@ from app.api.routes import (
 routers = [
     chats.router,
     messages.router,
+    history.router,
     projection.router,
     memory.router,
     snippets.router,

@@ -1,0 +1,268 @@
+"""Making our history equal to a frontend's: what differs is changed, everything else keeps its identity and memory."""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from sqlmodel import Session
+
+from app.core.alignment import Alignment, Said, align
+from app.core.edits import effect_of_removal
+from app.errors import Conflict
+from app.services.branching import inherit
+from app.services.editing import rewrite, start
+from app.services.ports import Counter, Runner
+from app.services.recording import Draft, Size, measure, refuse_doubles, row_of
+from app.services.sequences import common_subsequence
+from app.services.settling import Traces, leaves_of, settle
+from app.store import chats, history, messages, snippets
+from app.store.clock import now_ms, to_ms
+from app.store.engine import Database
+from app.store.history import Row
+from app.store.tables import Chat
+
+_SHRINKS_FROM = 20
+"""A history of so many messages does not lose more than half of them without `allow_shrink` (http-api.md, Sync)."""
+
+_COLUMNS = {"history": "omitted"}
+_FOLLOWING = ("name", "hidden", "pinned", "omitted", "created_at", "extra")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A message of the frontend's history, and the names of the fields it spoke of: the others stay as they are."""
+
+    draft: Draft
+    given: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Synced:
+    """What a sync changed. `stale_snippets` are live ones under which something changed."""
+
+    appended: int
+    edited: int
+    deleted: int
+    unchanged: int
+    stale_snippets: int
+
+
+@dataclass(frozen=True)
+class Syncing:
+    """Carries syncs out."""
+
+    db: Database
+    count: Counter
+    runner: Runner
+
+    def sync(
+        self,
+        chat_id: str,
+        lines: Sequence[Line],
+        *,
+        reset: bool = False,
+        allow_shrink: bool = False,
+        parent_chat_id: str | None = None,
+    ) -> Synced:
+        """Make the chat's history these lines, and queue the folding that makes due.
+
+        Raises InvalidRequest for two messages with one id, and Conflict for a history that would lose what a frontend
+        can hardly mean to lose. `reset` forgets all memory too. `parent_chat_id`: what the chat, if it is new, has in
+        common with that one's beginning brings its memory along.
+        """
+        refuse_doubles([line.draft for line in lines])
+        sizes = _Sizes(self.count, lines)
+        with self.db.read() as session:
+            chat = chats.find(session, chat_id)
+            stored = history.whole(session, chat.key) if chat else []
+        said = align(_said_all(stored), _given_all(lines), common_subsequence)
+        sizes.prepare(said.inserted)  # counting takes long, so it is done before anybody has to wait
+        with self.db.write() as session:
+            chat = chats.find(session, chat_id) or chats.add(session, chat_id, {})
+            if parent_chat_id is not None:
+                _inherit(session, chat, lines, parent_chat_id)
+            now = history.whole(session, chat.key)
+            if now != stored:
+                said = align(_said_all(now), _given_all(lines), common_subsequence)
+            synced = self._apply(session, chat, _Plan(now, lines, said), sizes, reset=reset, shrinks=allow_shrink)
+            chat.held = False
+            job_id = start(session, chat)
+        if job_id is not None:
+            self.runner.poke(job_id)
+        return synced
+
+    def _apply(
+        self, session: Session, chat: Chat, plan: "_Plan", sizes: "_Sizes", *, reset: bool, shrinks: bool
+    ) -> Synced:
+        if not reset:
+            plan.refuse_loss(shrinks=shrinks)
+        traces = Traces()
+        _delete(session, chat, plan, traces)
+        history.move(session, chat.key, ((plan.stored[old]["position"], new) for old, new in plan.said.pairs))
+        edits = [(plan.stored[old], _changes(plan.lines[new]), new) for old, new in plan.said.pairs]
+        edited = rewrite(session, chat, edits, self.count, traces)
+        _insert(session, chat, plan, sizes, traces)
+        session.flush()
+        stale = settle(session, chat, traces)
+        if reset:
+            forget(session, chat)
+        return Synced(
+            appended=len(plan.said.inserted),
+            edited=edited,
+            deleted=len(plan.said.deleted),
+            unchanged=len(plan.said.pairs) - edited,
+            stale_snippets=0 if reset else stale,
+        )
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What is stored, what is to be, and which is which."""
+
+    stored: list[Row]
+    lines: Sequence[Line]
+    said: Alignment
+
+    def moved(self) -> frozenset[str]:
+        """Ids of messages that go at one place and come at another."""
+        coming = {self.lines[new].draft.id for new in self.said.inserted}
+        return frozenset(self.stored[old]["id"] for old in self.said.deleted if self.stored[old]["id"] in coming)
+
+    def refuse_loss(self, *, shrinks: bool) -> None:
+        """Nobody loses a chat to a frontend that had not loaded yet."""
+        held, lost = len(self.stored), len(self.said.deleted) - len(self.moved())
+        if held and not self.lines:
+            raise Conflict(
+                f"The history sent is empty, but {held} messages are stored. If it is meant to be emptied, send"
+                ' "reset": true.'
+            )
+        if held >= _SHRINKS_FROM and 2 * lost > held and not shrinks:
+            raise Conflict(
+                f"This would delete {lost} of {held} messages. If that is meant, send"
+                ' "allow_shrink": true, or "reset": true to forget the memory too.'
+            )
+
+
+class _Sizes:
+    """Token counts of lines, counted once."""
+
+    def __init__(self, count: Counter, lines: Sequence[Line]) -> None:
+        self._count, self._lines = count, lines
+        self._known: dict[int, Size] = {}
+
+    def prepare(self, places: Sequence[int]) -> None:
+        """Count those of these that are not counted yet."""
+        missing = [place for place in places if place not in self._known]
+        self._known.update(zip(missing, measure(self._count, [self._lines[p].draft for p in missing]), strict=True))
+
+    def __getitem__(self, place: int) -> Size:
+        return self._known[place]
+
+
+def forget(session: Session, chat: Chat) -> None:
+    """Take all memory away; what was planned on it no longer holds."""
+    messages.uncover_all(session, chat.key)
+    gone = snippets.remove_all(session, chat.key)
+    chat.epoch += 1
+    chat.memory_version += 1 if gone else 0
+    chat.last_error = chat.retry_at = chat.backlog_answer = None
+
+
+def _inherit(session: Session, chat: Chat, lines: Sequence[Line], parent_chat_id: str) -> None:
+    """Let a chat without a history yet begin with what it shares with its parent; an unknown parent has nothing."""
+    parent = chats.find(session, parent_chat_id)
+    if chats.count_messages(session, chat.key):
+        return
+    chat.parent_chat_id = parent_chat_id
+    if parent is None or parent.key == chat.key:
+        return
+    theirs = history.whole(session, parent.key)
+    shared = 0
+    while shared < min(len(theirs), len(lines)) and _is_same(theirs[shared], lines[shared].draft):
+        shared += 1
+    if shared:
+        inherit(session, parent, chat, shared - 1, [line.draft for line in lines[shared:]])
+        session.flush()
+
+
+def _is_same(row: Row, draft: Draft) -> bool:
+    named = draft.name is None or row["name"] is None or draft.name == row["name"]
+    return named and row["role"] == draft.role.value and _text(row) == _text_of(draft)
+
+
+def _delete(session: Session, chat: Chat, plan: _Plan, traces: Traces) -> None:
+    rows = [plan.stored[old] for old in plan.said.deleted]
+    moved = plan.moved()
+    kept = [
+        (plan.stored[old], plan.stored[old - 1]["id"] if old else None)
+        for old in plan.said.deleted
+        if plan.stored[old]["id"] not in moved
+    ]
+    for row in rows:
+        traces.note(row, effect_of_removal(covered=bool(leaves_of(row))), row["position"])
+    history.keep_deleted(session, chat.key, kept)
+    history.keep_overwritten(session, chat.key, _reworded(plan, moved))
+    history.remove(session, [row["key"] for row in rows])
+
+
+def _reworded(plan: _Plan, moved: Collection[str]) -> list[Row]:
+    """Texts that go because a message says something else at its new place."""
+    texts = {line.draft.id: _text_of(line.draft) for line in plan.lines if line.draft.id in moved}
+    going = (plan.stored[old] for old in plan.said.deleted)
+    return [row for row in going if row["id"] in moved and texts[row["id"]] != _text(row)]
+
+
+def _insert(session: Session, chat: Chat, plan: _Plan, sizes: _Sizes, traces: Traces) -> None:
+    sizes.prepare(plan.said.inserted)
+    now = now_ms()
+    fresh = []
+    for place in plan.said.inserted:
+        draft = plan.lines[place].draft
+        fresh.append({**row_of(chat.key, place, draft, sizes[place], now), "id": draft.id or str(uuid4())})
+        if not (draft.hidden or draft.omitted or draft.pinned):
+            traces.arrived.add(place)
+    messages.insert_many(session, fresh)
+
+
+def _changes(line: Line) -> dict[str, Any]:
+    """What a stored message is to be, by column: what it says, and the marks the frontend spoke of."""
+    draft = line.draft
+    wanted: dict[str, Any] = {
+        "role": draft.role.value,
+        "content": draft.content,
+        "tool_calls": draft.tool_calls,
+        "tool_call_id": draft.tool_call_id,
+    }
+    if draft.id is not None:
+        wanted["id"] = draft.id
+    spoken = {_COLUMNS.get(name, name) for name in line.given}
+    for name in _FOLLOWING:
+        if name in spoken:
+            wanted[name] = getattr(draft, name)
+    if "created_at" in wanted:
+        wanted["created_at"] = to_ms(draft.created_at) if draft.created_at else None
+    return {name: value for name, value in wanted.items() if name != "created_at" or value is not None}
+
+
+def _said_all(rows: Sequence[Row]) -> list[Said]:
+    return [Said(row["id"], row["role"], row["name"], _text(row)) for row in rows]
+
+
+def _given_all(lines: Sequence[Line]) -> list[Said]:
+    return [Said(line.draft.id, line.draft.role.value, line.draft.name, _text_of(line.draft)) for line in lines]
+
+
+def _text(row: Mapping[str, Any]) -> tuple[str, ...]:
+    return _comparable(row["content"], row["tool_calls"], row["tool_call_id"])
+
+
+def _text_of(draft: Draft) -> tuple[str, ...]:
+    return _comparable(draft.content, draft.tool_calls, draft.tool_call_id)
+
+
+def _comparable(content: str | None, calls: list[dict[str, Any]] | None, answers: str | None) -> tuple[str, ...]:
+    if not calls and answers is None:
+        return (content or "",)
+    return content or "", json.dumps(calls or [], sort_keys=True), answers or ""
