@@ -34,6 +34,7 @@ from app.services.prompts import PromptLibrary
 from app.services.readiness import Readying
 from app.services.recording import Recording
 from app.services.recovering import Recovering
+from app.services.repairing import Repairing
 from app.services.reporting import Reporting
 from app.services.revising import Revising
 from app.services.starting import Starting
@@ -130,6 +131,7 @@ def _services(
         recovering=Recovering(db, count, runner),
         syncing=Syncing(db, count, runner),
         steering=steering,
+        repairing=Repairing(db, runner),
         reporting=reporting,
         browsing=Browsing(db),
         projecting=Projecting(db, blocks, connections, count),

@@ -13,6 +13,7 @@ from app.services.prompts import PromptLibrary
 from app.services.readiness import Readying
 from app.services.recording import Recording
 from app.services.recovering import Recovering
+from app.services.repairing import Repairing
 from app.services.reporting import Reporting
 from app.services.revising import Revising
 from app.services.steering import Steering
@@ -31,6 +32,7 @@ class Services:
     recovering: Recovering
     syncing: Syncing
     steering: Steering
+    repairing: Repairing
     reporting: Reporting
     browsing: Browsing
     projecting: Projecting
