@@ -44,13 +44,14 @@ def leaves_of(row: Row) -> set[int]:
 
 def settle(session: Session, chat: Chat, traces: Traces) -> int:
     """Let empty snippets go and mark those out of date; how many live ones that are."""
+    worn = trees.upward(session, traces.stale)  # while what is empty still says what absorbed it
     before = (
         {snippet.core.key for snippet in snippets.live(session, chat.key, chat.strategy)} if traces.loosened else ()
     )
     gone = trees.drop_empty(session, chat.key, traces.loosened)
     if gone.intersection(before):
         chat.memory_version += 1
-    return trees.mark_stale(session, (traces.stale - gone) | _homes(session, chat, traces))
+    return trees.mark_stale(session, (worn - gone) | _homes(session, chat, traces))
 
 
 def _homes(session: Session, chat: Chat, traces: Traces) -> set[int]:
