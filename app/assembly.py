@@ -20,6 +20,7 @@ from app.llm.tokens import TokenCounter
 from app.resources import resource_dir
 from app.services.asking import Asking
 from app.services.blocks import Blocks
+from app.services.branching import Branching
 from app.services.browsing import Browsing
 from app.services.bundle import Services
 from app.services.commands import Commands
@@ -130,6 +131,7 @@ def _services(
         editing=Editing(db, count, runner),
         recovering=Recovering(db, count, runner),
         syncing=Syncing(db, count, runner),
+        branching=Branching(db),
         steering=steering,
         repairing=Repairing(db, runner),
         reporting=reporting,

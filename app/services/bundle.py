@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from app.services.branching import Branching
 from app.services.browsing import Browsing
 from app.services.commands import Commands
 from app.services.connections import Connections
@@ -31,6 +32,7 @@ class Services:
     editing: Editing
     recovering: Recovering
     syncing: Syncing
+    branching: Branching
     steering: Steering
     repairing: Repairing
     reporting: Reporting

@@ -1,4 +1,4 @@
-"""Chats: making, listing, reading, changing and deleting them."""
+"""Chats: making, listing, reading, changing, deleting and forking them."""
 
 from urllib.parse import quote
 
@@ -8,7 +8,7 @@ from app.api.dependencies import ChatId, IfMatch, PageDep, ServicesDep
 from app.api.paging import Paged
 from app.api.problems import problem_docs
 from app.api.routing import new_router
-from app.api.schemas.chats import Chat, ChatFields, ChatPage
+from app.api.schemas.chats import Chat, ChatFields, ChatPage, ForkFields
 from app.services.keeping import ChatView
 
 router = new_router("chats")
@@ -109,6 +109,25 @@ def patch_chat(
 )
 async def delete_chat(chat_id: ChatId, services: ServicesDep, if_match: IfMatch = None) -> None:
     await services.keeping.delete(chat_id, if_match)
+
+
+@router.post(
+    "/chats/{chat_id}/fork",
+    response_model=Chat,
+    status_code=201,
+    summary="Fork a chat",
+    description=(
+        "A new chat with the history up to and with a message, under the same message ids, and the memory that lies"
+        " inside it and outside its newest turns. No model is called. `Location` says where it is."
+    ),
+    responses=problem_docs(404, 409, 413, 415, 422),
+)
+def fork_chat(chat_id: ChatId, services: ServicesDep, response: Response, body: ForkFields | None = None) -> ChatView:
+    wanted = body or ForkFields()
+    chat = services.branching.fork(chat_id, wanted.id, wanted.at_message_id)
+    response.headers["ETag"] = chat.etag
+    response.headers["Location"] = chat_location(chat.id)
+    return chat
 
 
 def _given(body: ChatFields | None) -> dict[str, object]:

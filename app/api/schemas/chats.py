@@ -33,6 +33,15 @@ class ChatFields(StrictModel):
     forked_at_message_id: Id | None = Field(default=None, description="The last message both have.")
 
 
+class ForkFields(StrictModel):
+    """How a chat branches. Without a body it does so at its newest message."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"id": "harbour-at-dawn", "at_message_id": "a42"}]})
+
+    id: Id | None = Field(default=None, description="The new chat's id; a taken one is a 409.")
+    at_message_id: Id | None = Field(default=None, description="The last message both have.")
+
+
 class Counts(Shown):
     """Messages by state: messages = visible + ghosted + hidden + omitted; `turns` (closed) and `skipped` are turns."""
 
