@@ -14,13 +14,14 @@ from tests.support.service import Service
 
 OPERATIONS = """
 PUT /v1/chats/{chat_id} · POST /v1/chats · GET /v1/chats · GET /v1/chats/{chat_id} · PATCH /v1/chats/{chat_id} ·
-DELETE /v1/chats/{chat_id} · POST /v1/chats/{chat_id}/messages · GET /v1/chats/{chat_id}/messages ·
+DELETE /v1/chats/{chat_id} · POST /v1/chats/{chat_id}/fork · POST /v1/chats/{chat_id}/messages · GET /v1/chats/{chat_id}/messages ·
 GET /v1/chats/{chat_id}/messages/{message_id} · PUT /v1/chats/{chat_id}/messages ·
 PATCH /v1/chats/{chat_id}/messages/{message_id} · DELETE /v1/chats/{chat_id}/messages/{message_id} ·
 POST /v1/chats/{chat_id}/messages/{message_id}/restore · GET /v1/chats/{chat_id}/status · GET /v1/chats/{chat_id}/projection ·
 POST /v1/chats/{chat_id}/projection · GET /v1/chats/{chat_id}/preview · POST /v1/chats/{chat_id}/summarize ·
 POST /v1/chats/{chat_id}/backlog · POST /v1/chats/{chat_id}/stop · POST /v1/chats/{chat_id}/pause ·
-POST /v1/chats/{chat_id}/resume · POST /v1/chats/{chat_id}/clear · GET /v1/chats/{chat_id}/snippets ·
+POST /v1/chats/{chat_id}/resume · POST /v1/chats/{chat_id}/clear · POST /v1/chats/{chat_id}/repair ·
+GET /v1/chats/{chat_id}/snippets ·
 GET /v1/chats/{chat_id}/snippets/{snippet_id} · GET /v1/chats/{chat_id}/snippets/{snippet_id}/messages ·
 POST /v1/import · POST /v1/chats/{chat_id}/commands · GET /v1/presets · GET /v1/jobs · GET /v1/jobs/{job_id} ·
 POST /v1/jobs/{job_id}/cancel · GET /v1/connections · GET /v1/connections/{name} · PUT /v1/connections/{name} ·

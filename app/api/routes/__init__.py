@@ -11,6 +11,7 @@ from app.api.routes import (
     memory,
     messages,
     projection,
+    repair,
     settings,
     snippets,
 )
@@ -21,6 +22,7 @@ routers = [
     history.router,
     projection.router,
     memory.router,
+    repair.router,
     snippets.router,
     commands.router,
     imports.router,
