@@ -51,7 +51,7 @@ def inherit(session: Session, parent: Chat, child: Chat, upto: int, following: S
     child.forked_at_message_id = messages.id_at(session, parent.key, upto) if upto >= 0 else None
     session.flush()
     verbatim_turns = resolve(chats.server_settings(session), child.settings)[0].layered.verbatim_turns
-    last = _last_to_cover(session, parent, upto, following, verbatim_turns)
+    last = min(upto, _last_to_cover(session, parent, upto, following, verbatim_turns))
     for strategy in Strategy:
         carried = carry(branching.nodes(session, parent.key, strategy), last)
         branching.copy_snippets(session, child.key, carried)
