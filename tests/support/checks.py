@@ -22,7 +22,7 @@ def assert_promises(database: Path, chat_id: str, verbatim_turns: int = 10, *, s
     assert [message.position for message in messages] == list(range(len(messages)))
     ranges = _ranges(messages, {snippet.key: snippet for snippet in snippets})
     _assert_ordered(snippets, ranges)
-    _assert_window(messages, verbatim_turns // 2 if shrunk else verbatim_turns)
+    _assert_window(messages, -(-verbatim_turns // 2) if shrunk else verbatim_turns)
 
 
 def _ranges(
@@ -55,5 +55,5 @@ def _assert_ordered(snippets: list[Row[*tuple[Any, ...]]], ranges: dict[int, tup
 
 def _assert_window(messages: list[Row[*tuple[Any, ...]]], verbatim_turns: int) -> None:
     closers = [m for m in messages if m.closes and not (m.hidden or m.omitted)]
-    covered = [m for m in closers[-verbatim_turns:] if m.layered_leaf is not None]
+    covered = [m for m in closers[max(0, len(closers) - verbatim_turns) :] if m.layered_leaf is not None]
     assert not covered, "a fold took one of the newest turns"
