@@ -107,30 +107,21 @@ class JsonCursor:
         """The keys of the object that begins here; after each the cursor stands before its value."""
         self._take("{")
         while self.peek() != "}":
-            key, _ = self._value()
+            key, _ = self.value()
             self._take(":")
             yield str(key)
-            self._value()
+            self.value()
             self._pass_comma()
 
     def each_element(self) -> Iterator[tuple[Any, str]]:
         """The elements of the array that begins here, each with the text it was read from."""
         self._take("[")
         while self.peek() != "]":
-            yield self._value()
+            yield self.value()
             self._pass_comma()
 
-    def _take(self, expected: str) -> None:
-        found = self.peek()
-        if found != expected:
-            raise BrokenJson(f"a “{expected}” is missing" if found else "the file ends in the middle")
-        self._at += 1
-
-    def _pass_comma(self) -> None:
-        if self.peek() == ",":
-            self._at += 1
-
-    def _value(self) -> tuple[Any, str]:
+    def value(self) -> tuple[Any, str]:
+        """The value that begins here, with the text it was read from; the cursor stands behind it then."""
         self.peek()
         chars = _CHUNK_CHARS
         while True:
@@ -148,6 +139,16 @@ class JsonCursor:
         source = self._buffer[self._at : end]
         self._at = end
         return value, source
+
+    def _take(self, expected: str) -> None:
+        found = self.peek()
+        if found != expected:
+            raise BrokenJson(f"a “{expected}” is missing" if found else "the file ends in the middle")
+        self._at += 1
+
+    def _pass_comma(self) -> None:
+        if self.peek() == ",":
+            self._at += 1
 
     def _scan(self) -> tuple[Any, int] | None:
         """The value at the cursor and where it ends, if all of it is in the buffer."""

@@ -107,6 +107,7 @@ class _Reader:
             tool_calls=calls,
             tool_call_id=answers,
             extra=rest,
+            file_index=position - 1,
         )
 
 

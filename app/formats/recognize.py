@@ -17,6 +17,9 @@ READERS: Mapping[str, Callable[[TextIO, WarningLog], ParsedChat]] = {
     "openai": read_openai,
 }
 
+_MEMORY = "memory"
+# Fields of a memory's export and of a group's file, which no chat has.
+_MEMORY_KEYS = frozenset({"layers", "memories", "members", "past_metadata"})
 _READ = "a SillyTavern chat (.jsonl) and OpenAI messages (a JSON array, or an object with “messages”)"
 # How far into a file whose beginning is damaged a readable SillyTavern line is looked for.
 _LINES_TRIED = 100
@@ -33,6 +36,11 @@ def open_chat(stream: ByteSource, *, format: str | None = None) -> ParsedChat:
     if format is not None and format not in READERS:
         raise InvalidRequest(f"Unknown format. Known are: {', '.join(sorted(READERS))}.")
     kind = format or _recognize(stream)
+    if kind == _MEMORY:
+        raise InvalidRequest(
+            "The file holds a memory and no chat: hand it in beside the chat's file as the field “memory”, or post it "
+            "to /v1/chats/{chat_id}/import for a chat that is here already."
+        )
     if kind is None:
         raise InvalidRequest(f"The file is of no known kind. What can be read: {_READ}.")
     chat = READERS[kind](decoded(stream), WarningLog())
@@ -58,6 +66,8 @@ def _kind_of_object(cursor: JsonCursor) -> str | None:
                 return "openai"
             if key in MESSAGE_KEYS:
                 return "sillytavern"
+            if key in _MEMORY_KEYS:
+                return _MEMORY
             header_seen = header_seen or key in HEADER_KEYS
     except BrokenJson:
         pass  # a damaged first line says no more than it said so far

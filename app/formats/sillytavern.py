@@ -11,13 +11,17 @@ from app.core.limits import is_too_long
 from app.core.model import Role
 from app.formats.dates import parse_send_date
 from app.formats.lenient_json import BrokenJson, decode, storable
+from app.formats.memory_file import find_memory
 from app.formats.parsed import MAX_RECORD_CHARS, ParsedChat, ParsedMessage, WarningLog, usable_id
+from app.formats.summaryception import STORE_KEY
 
 HEADER_KEYS = frozenset({"chat_metadata", "user_name", "character_name", "create_date"})
 MESSAGE_KEYS = frozenset({"mes", "is_user", "is_system", "send_date", "swipes", "swipe_id"})
 
-# What an export derives from the message itself; all other fields are kept for it under extra["sillytavern"].
+# What an export derives from chat and message themselves; all other fields are kept for it under extra["sillytavern"].
 _DERIVED = frozenset({"mes", "name", "is_user", "is_system"})
+_NAMES = frozenset({"user_name", "character_name"})
+_GHOSTED = "sc_ghosted"
 # Newer versions write this where a name was.
 _NO_NAME = "unused"
 # A header without names: they are taken from the speakers of the first messages.
@@ -29,19 +33,20 @@ _NOTES = frozenset({"narrator", "comment"})
 
 
 class _Line(NamedTuple):
+    """A line that is not blank: its number in the file, and what it holds; None if it cannot be read."""
+
     number: int
-    fields: dict[str, Any]
+    fields: dict[str, Any] | None
+    is_header: bool
 
 
 def read_sillytavern(text: TextIO, log: WarningLog) -> ParsedChat:
     """A solo or group chat, with or without a header. Whatever cannot be read is a warning; raises nothing."""
-    lines = _objects(text, log)
+    lines = _lines(text, log)
     first = next(lines, None)
-    header: dict[str, Any] = {}
-    if first and "mes" not in first.fields and HEADER_KEYS & first.fields.keys():
-        header = first.fields
-    elif first:
+    if first and not first.is_header:
         lines = chain([first], lines)
+    header = first.fields or {} if first and first.is_header else {}
     messages = _messages(lines, log)
     opening = list(islice(messages, _OPENING))
     names = {key: name for key, name in header.items() if name != _NO_NAME}
@@ -53,33 +58,48 @@ def read_sillytavern(text: TextIO, log: WarningLog) -> ParsedChat:
         user_name=_name(names.get("user_name")) or _only_name(opening, Role.USER),
         character_name=character_name,
         chat_id=usable_id(_object(header.get("chat_metadata")).get("integrity")),
+        memory=find_memory({"chat_metadata": header.get("chat_metadata")}, log),
+        extra=_kept_of_header(header),
     )
 
 
-def _objects(text: TextIO, log: WarningLog) -> Iterator[_Line]:
-    for number, line in _lines(text, log):
-        try:
-            fields, replaced = storable(decode(line), line)
-        except BrokenJson as error:
-            log.add("corrupt_line", f"Line {number} was skipped: {error}.")
-            continue
-        if not isinstance(fields, dict):
-            log.add("corrupt_line", f"Line {number} was skipped: it is no JSON object.")
-            continue
-        if replaced:
-            log.add("replaced_characters", f"Line {number} holds characters that are no text; they became U+FFFD.")
-        yield _Line(number, fields)
+def _kept_of_header(header: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {key: value for key, value in header.items() if key not in _NAMES}
+    metadata = kept.get("chat_metadata")
+    if isinstance(metadata, dict):
+        kept["chat_metadata"] = {key: value for key, value in metadata.items() if key != STORE_KEY}
+    return {"sillytavern": kept} if kept else {}
 
 
-def _lines(text: TextIO, log: WarningLog) -> Iterator[tuple[int, str]]:
+def _lines(text: TextIO, log: WarningLog) -> Iterator[_Line]:
     number = 0
     while line := text.readline(MAX_RECORD_CHARS):
         number += 1
         if len(line) == MAX_RECORD_CHARS and not line.endswith("\n"):
             _skip_rest_of_line(text)
             log.add("too_long", f"Line {number} was skipped: it is longer than 16 MiB.")
+            yield _Line(number, None, _mentions_header(line))
         elif not line.isspace():
-            yield number, line
+            yield _line(number, line, log)
+
+
+def _line(number: int, line: str, log: WarningLog) -> _Line:
+    try:
+        fields, replaced = storable(decode(line), line)
+    except BrokenJson as error:
+        log.add("corrupt_line", f"Line {number} was skipped: {error}.")
+        return _Line(number, None, _mentions_header(line))
+    if not isinstance(fields, dict):
+        log.add("corrupt_line", f"Line {number} was skipped: it is no JSON object.")
+        return _Line(number, None, is_header=False)
+    if replaced:
+        log.add("replaced_characters", f"Line {number} holds characters that are no text; they became U+FFFD.")
+    return _Line(number, fields, "mes" not in fields and not HEADER_KEYS.isdisjoint(fields))
+
+
+def _mentions_header(line: str) -> bool:
+    """Whether a line that cannot be read seems to have been a header: places are counted from the line after it."""
+    return '"mes"' not in line and any(f'"{key}"' in line for key in HEADER_KEYS)
 
 
 def _skip_rest_of_line(text: TextIO) -> None:
@@ -88,34 +108,56 @@ def _skip_rest_of_line(text: TextIO) -> None:
 
 
 def _messages(lines: Iterator[_Line], log: WarningLog) -> Iterator[ParsedMessage]:
-    ghosted = 0
-    for number, fields in lines:
-        content = fields.get("mes")
-        if not isinstance(content, str):
+    for index, (number, fields, _) in enumerate(lines):
+        content = _text(fields) if fields is not None else None
+        if fields is None:
+            continue  # its warning is written
+        if content is None:
             log.add("corrupt_line", f"Line {number} was skipped: it has no message text (“mes”).")
         elif is_too_long(content):
             log.add("too_long", f"Line {number} was skipped: its text is longer than 1 MiB.")
         else:
-            ghosted += _is_ghosted(fields)
-            yield _message(content, fields)
-    if ghosted:
-        log.summarize(
-            "ghosted_elsewhere",
-            f"{ghosted} messages were hidden by the Summaryception extension. They are visible here, since no summary "
-            "covers them yet: import the extension's memory too, or let the chat fold.",
-        )
+            yield _message(index, content, fields)
 
 
-def _message(content: str, fields: dict[str, Any]) -> ParsedMessage:
+def _text(fields: Mapping[str, Any]) -> str | None:
+    """What a message says; where that is missing, the swipe that was chosen."""
+    if isinstance(fields.get("mes"), str):
+        return str(fields["mes"])
+    swipes, chosen = fields.get("swipes"), fields.get("swipe_id", 0)
+    if not isinstance(swipes, list) or not isinstance(chosen, int) or not 0 <= chosen < len(swipes):
+        return None
+    return swipes[chosen] if isinstance(swipes[chosen], str) else None
+
+
+def _message(index: int, content: str, fields: Mapping[str, Any]) -> ParsedMessage:
+    extra = _object(fields.get("extra"))
+    ghosted = extra.get(_GHOSTED) is True
     kept = {key: value for key, value in fields.items() if key not in _DERIVED}
+    if _GHOSTED in extra:
+        kept["extra"] = {key: value for key, value in extra.items() if key != _GHOSTED}
     return ParsedMessage(
         role=_role(fields),
         content=content,
         name=_name(fields.get("name")),
-        hidden=fields.get("is_system") is True and not _is_ghosted(fields),
+        # What the extension hid is not a person's doing.
+        hidden=fields.get("is_system") is True and not ghosted,
         created_at=parse_send_date(fields.get("send_date")),
         extra={"sillytavern": kept} if kept else {},
+        file_index=index,
+        mark=_mark(extra),
+        ghosted=ghosted,
     )
+
+
+def mark_of(extra: Mapping[str, Any]) -> str | None:
+    """The name that a fork of the extension gave a message, from what is kept of it (`ParsedMessage.extra`)."""
+    return _mark(_object(_object(extra.get("sillytavern")).get("extra"))) or _mark(extra)
+
+
+def _mark(extra: Mapping[str, Any]) -> str | None:
+    mark = extra.get("sc_id")
+    return mark if isinstance(mark, str) else None
 
 
 def _role(fields: Mapping[str, Any]) -> Role:
@@ -123,11 +165,6 @@ def _role(fields: Mapping[str, Any]) -> Role:
         return Role.USER
     kind = _object(fields.get("extra")).get("type")
     return Role.SYSTEM if isinstance(kind, str) and kind in _NOTES else Role.ASSISTANT
-
-
-def _is_ghosted(fields: Mapping[str, Any]) -> bool:
-    """Whether the extension hid it; its `is_system` is then not a person's doing."""
-    return _object(fields.get("extra")).get("sc_ghosted") is True
 
 
 def _object(value: object) -> Mapping[str, Any]:

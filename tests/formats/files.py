@@ -18,6 +18,28 @@ HEADER = {
     "chat_metadata": {"integrity": "7b0f1d6a", "note_prompt": ""},
 }
 
+# As the Summaryception extension writes it: two layers, a seed, a merge without a range.
+STORE: dict[str, Any] = {
+    "layers": [
+        [
+            {"text": "Mira trades the key.", "turnRange": [14, 19], "timestamp": 1767000000000},
+            {"text": "Storm at the ford.", "turnRange": [20, 26], "timestamp": 1767000100000, "regenerated": True},
+        ],
+        [
+            {
+                "text": "Tom leaves Harrow.",
+                "turnRange": [0, 6],
+                "timestamp": 1766990000000,
+                "promoted": True,
+                "seedFromLayer": 0,
+            },
+            {"text": "Road to the ford.", "fromLayer": 0, "mergedCount": 3, "timestamp": 1766999000000},
+        ],
+    ],
+    "summarizedUpTo": 26,
+    "ghostedIndices": [0, 1, 2, 3, 4, 5, 6],
+}
+
 
 def line(mes: str = "Hello.", *, name: str = "Tom", user: bool = False, **fields: Any) -> dict[str, Any]:
     """A SillyTavern message."""

@@ -120,6 +120,12 @@ def test_a_bad_element_costs_only_itself(bad: Any) -> None:
     assert [(entry.code, entry.detail[:10]) for entry in warnings] == [("unreadable_message", "Message 2 ")]
 
 
+def test_places_count_what_could_not_be_read() -> None:
+    """A message's place is that in the file's list, skipped ones counted."""
+    found, _ = read(array(said("a"), 5, said("b")))
+    assert [message.file_index for message in found] == [0, 2]
+
+
 def test_deep_nesting_costs_one_message() -> None:
     """A message with a field nested beyond the limit is skipped."""
     deep: list[Any] = []

@@ -18,7 +18,8 @@ MESSAGES = json.dumps({"model": "m", "messages": [{"role": "user", "content": [{
 FRAGMENTS = [
     b"[", b"]", b"{", b"}", b'"', b":", b",", b"\\", b"\n", b"\r\n", b"\0", b"\xff", b"\xef\xbb\xbf", b"\xff\xfe",
     b'"mes":', b'"messages":[', b'"role":"user"', b'"content":', b'"tool_calls":[{"id":[]}]', b'"\\ud800"', b"9" * 5000,
-    b'"extra":{"type":[],"sc_ghosted":true}', b'"send_date":', b'"chat_metadata":', b'"chat_metadata":[]',
+    b'"extra":{"type":[],"sc_ghosted":true}', b'"send_date":', b'"chat_metadata":', b'"chat_metadata":[]', b'"swipes":',
+    b'{"chat_metadata":{"summaryception":{"layers":[[{"text":"a","turnRange":[0,1]},', b'"turnRange":', b'"layers":',
     b"null", b"NaN", b"1e999",
 ]  # fmt: skip
 
@@ -85,6 +86,21 @@ def test_unknown_files_are_refused_with_what_is_known(content: bytes) -> None:
     """The refusal says which kinds of files are read."""
     with pytest.raises(InvalidRequest, match=r"SillyTavern chat \(\.jsonl\) and OpenAI messages"):
         open_chat(io.BytesIO(content))
+
+
+@pytest.mark.parametrize(
+    "memory",
+    [
+        {"layers": [], "summarizedUpTo": -1},
+        {"version": 3, "memories": {}},
+        {"id": "g", "members": ["a.png"], "chat_metadata": {"summaryception": {"layers": []}}},
+        {"chat_metadata": {}, "past_metadata": {}},
+    ],
+)
+def test_a_memory_alone_is_refused_with_where_it_belongs(memory: dict[str, object]) -> None:
+    """Who uploads the extension's export or a group's file as a chat is told what to do with it."""
+    with pytest.raises(InvalidRequest, match="beside the chat's file"):
+        open_chat(jsonl(memory))
 
 
 def test_a_forced_format_is_not_questioned() -> None:

@@ -15,6 +15,7 @@ from app.core.model import Role
 from app.errors import InvalidRequest
 from app.formats.parsed import MAX_RECORD_CHARS
 from app.formats.recognize import open_chat
+from app.formats.sillytavern import mark_of
 from tests.formats.files import HEADER, Repeated, jsonl, line, read, real_play
 
 
@@ -56,13 +57,85 @@ def test_what_a_person_hid_is_hidden() -> None:
     assert warnings == []
 
 
-def test_what_the_extension_ghosted_is_visible() -> None:
-    """A ghosted message is not hidden, since no summary of ours covers it; one warning counts them all."""
-    ghost: dict[str, Any] = {"is_system": True, "extra": {"sc_ghosted": True}}
-    messages, warnings = read(jsonl(line(**ghost), line(**ghost), line()))
-    assert [message.hidden for message in messages] == [False] * 3
-    assert [entry.code for entry in warnings] == ["ghosted_elsewhere"]
-    assert warnings[0].detail.startswith("2 messages")
+def test_what_the_extension_ghosted_is_not_hidden() -> None:
+    """The extension's mark says that no person hid it; whether a summary covers it is for the import to find out."""
+    ghost: dict[str, Any] = {"is_system": True, "extra": {"sc_ghosted": True, "api": "x"}}
+    messages, warnings = read(jsonl(line(**ghost), line(is_system=True, extra={"sc_ghosted": "yes"}), line()))
+    assert [(message.hidden, message.ghosted) for message in messages] == [(False, True), (True, False), (False, False)]
+    assert messages[0].extra == {"sillytavern": {"extra": {"api": "x"}}}
+    assert warnings == []
+
+
+def test_places_count_what_could_not_be_read() -> None:
+    """A memory counts lines, so a message's place counts broken lines before it, but neither header nor blank lines."""
+    lines: list[Any] = [HEADER, line("0"), b"broken", b" ", line("2"), {"name": "no text"}, line("4")]
+    assert [message.file_index for message in read(jsonl(*lines))[0]] == [0, 2, 4]
+    assert [message.file_index for message in read(jsonl(*lines[1:]))[0]] == [0, 2, 4]
+
+
+@pytest.mark.parametrize(("broken", "first"), [(b'{"user_name": "Mi', 0), (b'{"name": "Tom", "mes": "Hel', 1)])
+def test_a_broken_first_line_is_a_header_or_a_message(broken: bytes, first: int) -> None:
+    """What can still be seen of it tells whether places begin after it or with it."""
+    assert [message.file_index for message in read(jsonl(broken, line()))[0]] == [first]
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({"swipes": ["a", "b"], "swipe_id": 1}, "b"),
+        ({"mes": None, "swipes": ["a", "b"]}, "a"),
+        ({"mes": "", "swipes": ["a"], "swipe_id": 0}, ""),
+        ({"mes": "c", "swipes": ["a", "b"], "swipe_id": 1}, "c"),
+        ({"swipes": ["a"], "swipe_id": 1}, None),
+        ({"swipes": ["a"], "swipe_id": "0"}, None),
+        ({"swipes": [None], "swipe_id": 0}, None),
+        ({"swipes": {}, "swipe_id": 0}, None),
+    ],
+)
+def test_the_chosen_swipe_stands_for_a_missing_text(fields: dict[str, Any], text: str | None) -> None:
+    """A message without a text says what its chosen swipe says, and is skipped if that is missing too."""
+    messages, warnings = read(jsonl(line("before"), {"name": "Tom", **fields}))
+    assert [message.content for message in messages[1:]] == ([] if text is None else [text])
+    assert len(warnings) == (text is None)
+
+
+def test_the_name_a_fork_gave_a_message() -> None:
+    """`sc_id` is what a memory knows the message by; it can be read back from what is kept."""
+    messages, _ = read(jsonl(line(extra={"sc_id": "m-1"}), line(extra={"sc_id": 5}), line(extra="no object")))
+    assert [message.mark for message in messages] == ["m-1", None, None]
+    assert [mark_of(message.extra) for message in messages] == ["m-1", None, None]
+    assert messages[0].id is None
+
+
+def test_the_header_is_kept_for_an_export() -> None:
+    """All of it but the names, which are the chat's, and the memory, which becomes snippets."""
+    metadata = {"integrity": "7b0f", "note_prompt": "n", "summaryception": {"layers": []}}
+    chat = open_chat(jsonl({**HEADER, "chat_metadata": metadata, "odd": 1}, line()))
+    assert chat.extra == {
+        "sillytavern": {
+            "create_date": HEADER["create_date"],
+            "chat_metadata": {"integrity": "7b0f", "note_prompt": "n"},
+            "odd": 1,
+        }
+    }
+    assert open_chat(jsonl(line())).extra == {}
+
+
+def test_the_header_brings_the_memory() -> None:
+    """The extension's store stands in the chat's metadata."""
+    store = {"layers": [[{"text": "Mira finds the gate.", "turnRange": [0, 1]}]], "summarizedUpTo": 1}
+    chat = open_chat(jsonl({**HEADER, "chat_metadata": {"summaryception": store}}, line(), line()))
+    assert chat.memory is not None
+    assert [snippet.text for snippet in chat.memory.snippets] == ["Mira finds the gate."]
+    assert open_chat(jsonl(HEADER, line())).memory is None
+
+
+@pytest.mark.parametrize("metadata", [None, [], "x", {"summaryception": None}, {"summaryception": []}])
+def test_a_header_without_memory_is_no_trouble(metadata: Any) -> None:
+    """Whatever stands in the memory's place, the chat is read; what can be no memory is told."""
+    chat = open_chat(jsonl({**HEADER, "chat_metadata": metadata}, line()))
+    assert (chat.memory, len(list(chat.messages))) == (None, 1)
+    assert [entry.code for entry in chat.warnings] == ["unreadable_memory"] * (metadata == {"summaryception": []})
 
 
 def test_narration_is_a_system_message() -> None:
@@ -80,7 +153,7 @@ def test_unknown_fields_are_kept_for_an_export() -> None:
         "swipes": ["Hello.", "Go away."],
         "swipe_id": 0,
         "force_avatar": "tom.png",
-        "extra": {"api": "x", "sc_ghosted": False},
+        "extra": {"api": "x", "sc_id": "m-1"},
     }
     messages, _ = read(jsonl(line(**rest)))
     assert messages[0].extra == {"sillytavern": rest}
