@@ -23,6 +23,7 @@ from app.services.blocks import Blocks
 from app.services.branching import Branching
 from app.services.browsing import Browsing
 from app.services.bundle import Services
+from app.services.checkup import Checkup
 from app.services.commands import Commands
 from app.services.connections import Connections
 from app.services.editing import Editing
@@ -125,6 +126,7 @@ def _services(
     blocks = Blocks(prompts, count)
     steering = Steering(db, runner)
     reporting = Reporting(db, blocks, connections, models)
+    repairing = Repairing(db, runner)
     return Services(
         keeping=Keeping(db, runner),
         recording=Recording(db, count, runner),
@@ -133,7 +135,8 @@ def _services(
         syncing=Syncing(db, count, runner),
         branching=Branching(db),
         steering=steering,
-        repairing=Repairing(db, runner),
+        repairing=repairing,
+        checkup=Checkup(db, repairing, connections.vault),
         reporting=reporting,
         browsing=Browsing(db),
         projecting=Projecting(db, blocks, connections, count),

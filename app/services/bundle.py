@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from app.services.branching import Branching
 from app.services.browsing import Browsing
+from app.services.checkup import Checkup
 from app.services.commands import Commands
 from app.services.connections import Connections
 from app.services.editing import Editing
@@ -35,6 +36,7 @@ class Services:
     branching: Branching
     steering: Steering
     repairing: Repairing
+    checkup: Checkup
     reporting: Reporting
     browsing: Browsing
     projecting: Projecting

@@ -1,6 +1,8 @@
 """Finding what is wrong with a chat, and putting right what has one right fix."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from sqlmodel import Session
 
@@ -38,17 +40,19 @@ class Repairing:
     db: Database
     runner: Runner
 
-    def repair(self, chat_id: str, *, dry_run: bool = True) -> list[Repaired]:
+    def repair(
+        self, chat_id: str, *, dry_run: bool = True, back_up: Callable[[], object] | None = None
+    ) -> list[Repaired]:
         """What is wrong with a chat; unless this is a dry run, what has one right fix is put right.
 
-        Before anything is touched the whole database is copied to a file beside it. Raises NotFound, and Conflict
-        where no copy can be made; then nothing has changed.
+        Before anything is touched the whole database is copied to a file beside it, unless `back_up` does it another
+        way. Raises NotFound, and Conflict where no copy can be made; then nothing has changed.
         """
         with self.db.read() as session:
             found = find(session, require_chat(session, chat_id))
         if dry_run or not any(finding.fix for finding in found):
             return [Repaired(finding.code, finding.detail, fixed=False) for finding in found]
-        self.back_up()
+        (back_up or self.back_up)()
         with self.db.write() as session:
             chat = require_chat(session, chat_id)
             repaired, job_id = _mend_all(session, chat)
@@ -56,11 +60,11 @@ class Repairing:
             self.runner.poke(job_id)
         return repaired
 
-    def back_up(self) -> str:
-        """Copy the database before it is touched; the copy's path. Raises Conflict."""
+    def back_up(self) -> Path:
+        """Copy the database before it is touched; where the copy is. Raises Conflict."""
         try:
             file = backup.file_of(self.db.engine.url.render_as_string(hide_password=False))
-            return str(backup.back_up_before_repair(file))
+            return backup.back_up_before_repair(file)
         except Conflict as error:
             raise Conflict(f"Nothing was changed, because no backup could be made first. {error.detail}") from None
 

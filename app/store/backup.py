@@ -21,7 +21,7 @@ from app.store.engine import BUSY_TIMEOUT_S, sqlite_file
 _PAGES = 2000
 """How many pages are copied between two looks at how far it is: 8 MB."""
 
-_SPARE = 16 * 2**20
+SPARE = 16 * 2**20
 """Bytes that are left free whatever is copied."""
 
 _ONE_PER_S = 60
@@ -120,9 +120,9 @@ def _copy(source: sqlite3.Connection, part: Path, watch: Watch | None) -> None:
 def require_room(folder: Path, needed: int) -> None:
     """Raises Conflict when a folder's disk has no room for so many bytes."""
     free = shutil.disk_usage(folder).free
-    if free < needed + _SPARE:
+    if free < needed + SPARE:
         raise Conflict(
-            f"There is too little room in {folder} for a copy of the database: it needs {megabytes(needed + _SPARE)},"
+            f"There is too little room in {folder} for a copy of the database: it needs {megabytes(needed + SPARE)},"
             f" and {megabytes(free)} are free. Make room, or have the copy made elsewhere."
         )
 

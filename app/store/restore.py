@@ -7,12 +7,9 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from alembic.script import ScriptDirectory
-
 from app.errors import Conflict
-from app.resources import resource_dir
 from app.store.backup import Watch, copy_into, require_room, stamped, sync_folder, told
-from app.store.integrity import check_raw
+from app.store.integrity import check_raw, known_revisions
 
 _HEADER = b"SQLite format 3\0"
 _WAIT_S = 2.0
@@ -76,8 +73,7 @@ def _look_through(source: sqlite3.Connection, backup: Path) -> tuple[int, int]:
     if damage.broken or damage.indexes:
         first = (*damage.broken, *damage.indexes)[0]
         raise Conflict(f"{backup} is not taken, because it is damaged: {first}. Use another backup.")
-    scripts = ScriptDirectory(str(resource_dir("migrations"))).walk_revisions()
-    if len(revisions) != 1 or revisions[0][0] not in {script.revision for script in scripts}:
+    if len(revisions) != 1 or revisions[0][0] not in known_revisions():
         found = ", ".join(str(row[0]) for row in revisions) or "none"
         raise Conflict(
             f"{backup} is not taken: this version does not know its schema ({found}). Update Turnfold to use it."
