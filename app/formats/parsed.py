@@ -43,6 +43,8 @@ class ParsedMessage:
     name: str | None = None
     id: str | None = None
     hidden: bool = False
+    pinned: bool = False
+    omitted: bool = False
     created_at: datetime | None = None
     tool_calls: list[dict[str, Any]] | None = None
     tool_call_id: str | None = None
