@@ -100,12 +100,12 @@ def rewrite(
 def finish(session: Session, chat: Chat, traces: Traces) -> str | None:
     """Bring memory in line after a change, and queue what is due by it; the job's id."""
     settle(session, chat, traces)
+    chat.updated_at = now_ms()
     return start(session, chat)
 
 
 def start(session: Session, chat: Chat) -> str | None:
     """Queue what a change of history makes due; the job's id."""
-    chat.updated_at = now_ms()
     session.flush()
     session.expire_all()  # rows were changed beside the ORM
     job, _ = queue_if_due(session, read_state(session, chat))

@@ -83,11 +83,12 @@ class Syncing:
             chat = chats.find(session, chat_id) or chats.add(session, chat_id, {})
             if parent_chat_id is not None:
                 _inherit(session, chat, lines, parent_chat_id)
-            now = history.whole(session, chat.key)
-            if now != stored:
-                said = align(_said_all(now), _given_all(lines), common_subsequence)
-            synced = self._apply(session, chat, _Plan(now, lines, said), sizes, reset=reset, shrinks=allow_shrink)
+            if not history.is_as_read(session, chat.key, stored):
+                stored = history.whole(session, chat.key)
+                said = align(_said_all(stored), _given_all(lines), common_subsequence)
+            synced = self._apply(session, chat, _Plan(stored, lines, said), sizes, reset=reset, shrinks=allow_shrink)
             chat.held = False
+            chat.updated_at = chat.updated_at if synced.unchanged == len(lines) and not synced.deleted else now_ms()
             job_id = start(session, chat)
         if job_id is not None:
             self.runner.poke(job_id)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import CursorResult, bindparam, delete, insert, select, update
 from sqlmodel import Session, SQLModel, col
 
 from app.store.clock import now_ms
@@ -27,6 +27,8 @@ _KEPT = SQLModel.metadata.tables["kept_messages"]
 _WHOLE = select(_T.key, _T.position, _T.id, _T.revision, *(_T[name] for name in (*_SNAPSHOT, *LEAVES)))
 _ALL = _WHOLE.where(_T.chat_key == bindparam("chat_key")).order_by(_T.position)
 _CHOSEN = _WHOLE.where(_T.key.in_(bindparam("keys", expanding=True)))
+_STAMP = ("key", "position", "id", "revision", "hidden", "pinned", "omitted", "created_at", "extra", *LEAVES)
+_STAMPS = select(*(_T[name] for name in _STAMP)).where(_T.chat_key == bindparam("chat_key")).order_by(_T.position)
 _CHANGE = update(_TABLE).where(_T.key == bindparam("changed_key"))
 _ASIDE = (
     update(_TABLE)
@@ -42,12 +44,23 @@ Row = Mapping[str, Any]
 
 def whole(session: Session, chat_key: int) -> list[Row]:
     """All messages of a chat by index, with everything a frontend may have changed."""
-    return [dict(row._mapping) for row in rows(session, _ALL, {"chat_key": chat_key})]
+    return _as_rows(rows(session, _ALL, {"chat_key": chat_key}))
 
 
 def chosen(session: Session, keys: Sequence[int]) -> list[Row]:
     """The same of some messages."""
-    return [dict(row._mapping) for some in chunks(keys) for row in rows(session, _CHOSEN, {"keys": some})]
+    return [row for some in chunks(keys) for row in _as_rows(rows(session, _CHOSEN, {"keys": some}))]
+
+
+def is_as_read(session: Session, chat_key: int, found: Sequence[Row]) -> bool:
+    """Whether the messages of a chat are still what `whole` found. Texts are not read again: their revisions tell."""
+    now = rows(session, _STAMPS, {"chat_key": chat_key}).all()
+    return now == [tuple(row[name] for name in _STAMP) for row in found]
+
+
+def _as_rows(result: CursorResult[*tuple[Any, ...]]) -> list[Row]:
+    names = tuple(result.keys())
+    return [dict(zip(names, row, strict=True)) for row in result.all()]
 
 
 def change(session: Session, changes: Mapping[int, Mapping[str, Any]]) -> None:
