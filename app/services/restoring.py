@@ -1,0 +1,110 @@
+"""Taking in a file of our own format: all of it, as it was, in one transaction; or nothing."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from tempfile import SpooledTemporaryFile
+from typing import Any, BinaryIO
+from uuid import uuid4
+
+from sqlmodel import Session
+
+from app.errors import Conflict
+from app.formats.parsed import Warning
+from app.formats.turnfold import COVERING
+from app.formats.turnfold_fields import Record
+from app.formats.turnfold_reading import read_turnfold
+from app.services.installing import install, unsound
+from app.services.ports import Counter
+from app.services.starting import queue_after_append
+from app.services.unpacking import unpack
+from app.store import chats, intake, soundness
+from app.store.engine import Database
+from app.store.messages import leaf_of
+from app.store.soundness import Range
+
+_IN_MEMORY = 32 * 1024 * 1024
+"""Bytes of a file's rows that are held in memory before they go to disk."""
+
+_SAME = ("title", "user_name", "character_name", "strategy", "parent_chat_id", "forked_at_message_id")
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What came in, what to know about it, and the job that folds what was due."""
+
+    chat_id: str
+    messages: int
+    snippets: int
+    warnings: list[Warning]
+    job_id: str | None
+
+
+def restore(db: Database, count: Counter, stream: BinaryIO, *, chat_id: str | None, title: str | None) -> Restored:
+    """Read a file that can be rewound. Raises InvalidRequest, UnsupportedComponent, and Conflict when chat_id is taken.
+
+    The file's own id that is taken gives way to a new one, with a warning.
+    """
+    file = read_turnfold(stream)
+    with SpooledTemporaryFile(max_size=_IN_MEMORY) as spool:
+        unpacked = unpack(count, file.records, spool)
+        with db.write() as session:
+            own_id, warnings = _choose_id(session, chat_id, file.chat["id"])
+            chat = chats.add(session, own_id, _fields(file.chat, title))
+            chat.created_at = file.chat["created_at"]
+            install(session, chat.key, unpacked)
+            _require_sound(session, chat.key)
+            session.flush()
+            job, _ = queue_after_append(session, chat)
+            chat.memory_version = 1 if intake.any_live(session, chat.key, chat.strategy) else 0
+            return Restored(
+                chat_id=own_id,
+                messages=unpacked.counts["message"],
+                snippets=unpacked.counts["snippet"],
+                warnings=[*warnings, *file.warnings],
+                job_id=job.id if job else None,
+            )
+
+
+def _choose_id(session: Session, wanted: str | None, own: str) -> tuple[str, list[Warning]]:
+    if wanted is not None:
+        if chats.find(session, wanted):
+            raise Conflict(f"There is a chat {wanted!r} already; import under another chat_id, or delete it first.")
+        return wanted, []
+    if chats.find(session, own) is None:
+        return own, []
+    new_id = str(uuid4())
+    return new_id, [Warning("chat_id_taken", f"The file's own id {own} is taken; the chat is {new_id}.")]
+
+
+def _fields(record: Record, title: str | None) -> dict[str, Any]:
+    return {
+        **{name: record[name] for name in _SAME},
+        "title": title or record["title"],
+        "settings": record["settings"] or {},
+        "usage": record["usage"] or {},
+        **{name: record[name] for name in ("backlog_answer", "extra")},
+    }
+
+
+def _require_sound(session: Session, chat_key: int) -> None:
+    """Raises InvalidRequest where what came in would break a promise (layered.md, Promises)."""
+    for strategy in COVERING:
+        leaf = leaf_of(strategy)
+        if leaf is not None:
+            _require_order(soundness.live_ranges(session, chat_key, strategy, leaf))
+            stranded = soundness.first_stranded(session, chat_key, strategy, leaf)
+            if stranded is not None:
+                message, snippet = stranded
+                raise unsound(f"message {message!r} is under snippet {snippet!r}, which is neither live nor in one")
+
+
+def _require_order(ranges: Iterator[Range]) -> None:
+    before: Range | None = None
+    for found in ranges:
+        if found.first is None:
+            raise unsound(f"snippet {found.snippet_id!r} is live, and no message is under it")
+        if before is not None and before.last is not None and found.first <= before.last:
+            raise unsound(
+                f"snippets {before.snippet_id!r} and {found.snippet_id!r} overlap, or are not in the order of the story"
+            )
+        before = found
