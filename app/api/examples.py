@@ -13,6 +13,8 @@ EXAMPLES: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_suffix(".js
 _IMPORT_FILE = (
     '{"user_name":"Mira","character_name":"Tom"}\n{"name":"Tom","is_user":false,"mes":"Not since the storm."}\n'
 )
+_MEMORY_FILE = '{"layers":[[{"text":"Mira asks for the ferry.","turnRange":[0,1]}]],"summarizedUpTo":1}\n'
+_FILES = {"/v1/import": _IMPORT_FILE, "/v1/chats/{chat_id}/import": _MEMORY_FILE}
 
 
 def add_examples(description: dict[str, Any]) -> None:
@@ -23,9 +25,10 @@ def add_examples(description: dict[str, Any]) -> None:
             _add(operation.get("requestBody", {}), known.get("request"))
             for status, answer in operation["responses"].items():
                 _add(answer, known.get("responses", {}).get(status))
-    imports = description["paths"].get("/v1/import", {}).get("post", {}).get("requestBody", {}).get("content", {})
-    for kind, media in imports.items():
-        media["example"] = {"file": _IMPORT_FILE} if kind.startswith("multipart") else _IMPORT_FILE
+    for path, file in _FILES.items():
+        operation = description["paths"].get(path, {}).get("post", {})
+        for kind, media in operation.get("requestBody", {}).get("content", {}).items():
+            media["example"] = {"file": file} if kind.startswith("multipart") else file
 
 
 def _add(described: dict[str, Any], example: Any) -> None:

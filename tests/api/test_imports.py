@@ -16,6 +16,28 @@ LINES = [
 ]
 SILLYTAVERN = "\n".join(json.dumps(line, ensure_ascii=False) for line in LINES).encode()
 OPENAI = json.dumps([{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Yes?"}]).encode()
+STORE = {
+    "layers": [
+        [{"text": "Tom opens the gate.", "turnRange": [4, 7]}],
+        [{"text": "Mira comes to the gate.", "turnRange": [0, 3], "promoted": True}],
+    ],
+    "summarizedUpTo": 7,
+    "ghostedIndices": list(range(10)),
+}
+
+
+def speech(store: Any) -> list[dict[str, Any]]:
+    """A chat of 15 turns with a memory; the extension hid its first five."""
+    lines: list[dict[str, Any]] = [{"user_name": "Mira", "chat_metadata": {"summaryception": store} if store else {}}]
+    for index in range(30):
+        ghost = {"is_system": True, "extra": {"sc_ghosted": True}} if store and index < 10 else {}
+        user = index % 2 == 0
+        lines.append({"name": "Mira" if user else "Tom", "is_user": user, "mes": f"Line {index}.", **ghost})
+    return lines
+
+
+def jsonl(lines: list[dict[str, Any]]) -> bytes:
+    return "\n".join(map(json.dumps, lines)).encode()
 
 
 def send(service: Service, content: bytes, content_type: str | None = None, **query: Any) -> httpx.Response:
@@ -82,12 +104,12 @@ def test_bad_queries_are_refused(service: Service, query: dict[str, Any]) -> Non
 
 
 def test_bad_forms_are_refused(service: Service) -> None:
-    """A form without a file, with a text in its place, a memory file beside it, or broken, is a 422."""
+    """A form without a file, with a text in its place or the memory's, or broken, is a 422."""
     file = ("chat.json", OPENAI)
     for form in (
         {"files": {"other": file}},
         {"data": {"file": "text"}, "files": {"other": file}},
-        {"files": {"file": file, "memory": file}},
+        {"data": {"memory": "{}"}, "files": {"file": file}},
         {"content": b"--x\r\nbroken", "headers": {"Content-Type": "multipart/form-data; boundary=x"}},
         {"content": b"x", "headers": {"Content-Type": "multipart/form-data"}},
     ):
@@ -95,10 +117,76 @@ def test_bad_forms_are_refused(service: Service) -> None:
         assert (answer.status_code, answer.json()["code"]) == (422, "invalid_request")
 
 
-def test_a_memory_file_comes_later(service: Service) -> None:
-    """The form's field `memory` is one of the contract that this version does not serve; it says so."""
-    files = {"file": ("chat.json", OPENAI), "memory": ("memory.json", b"{}")}
-    assert "not available in this version" in service.post("/import", files=files).json()["detail"]
+def test_a_memory_comes_with_its_chat(service: Service, chat: str) -> None:
+    """The header's memory ghosts what it covers; what the extension hid besides is visible, and that is said."""
+    answer = send(service, jsonl(speech(STORE)), chat_id=chat)
+    assert answer.status_code == 201, answer.text
+    found = answer.json()
+    assert (found["messages"], found["snippets"]) == (30, 2)
+    assert [warning["code"] for warning in found["warnings"]] == ["ghosted_elsewhere"]
+    status = service.status(chat)
+    assert (status["counts"]["ghosted"], status["counts"]["hidden"], status["memory_version"]) == (8, 0, 1)
+    assert status["backlog"]["choice_needed"] is False
+    assert service.get(f"/chats/{chat}/preview").json()["text"].count("gate") == 2
+    shown = service.get(f"/chats/{chat}/snippets").json()["items"]
+    assert [(item["layer"], item["kind"], item["covers"]["last_index"]) for item in shown] == [
+        (1, "import", 3),
+        (0, "import", 7),
+    ]
+
+
+def test_a_memory_comes_beside_its_chat(service: Service, chat: str) -> None:
+    """The form's field `memory` goes before the file's own memory."""
+    other = {"layers": [[{"text": "The other one.", "turnRange": [0, 1]}]], "summarizedUpTo": 1}
+    files = {"file": ("chat.jsonl", jsonl(speech(STORE))), "memory": ("memory.json", json.dumps(other).encode())}
+    found = service.post("/import", files=files, params={"chat_id": chat}).json()
+    assert found["snippets"] == 1
+    assert "memory_twice" in [warning["code"] for warning in found["warnings"]]
+    assert service.get(f"/chats/{chat}/preview").json()["text"].count("other one") == 1
+
+
+def test_a_memory_comes_later(service: Service, chat: str) -> None:
+    """A memory file is taken into a chat that is here, raw or as a form, once."""
+    send(service, jsonl(speech(None)), chat_id=chat)
+    memory = json.dumps(STORE).encode()
+    answer = service.post(f"/chats/{chat}/import", content=memory)
+    assert answer.status_code == 201, answer.text
+    assert answer.json() == {"chat_id": chat, "messages": 0, "snippets": 2, "warnings": []}
+    assert service.status(chat)["counts"]["ghosted"] == 8
+    again = service.post(f"/chats/{chat}/import", files={"file": ("memory.json", memory)}).json()
+    assert (again["snippets"], {warning["code"] for warning in again["warnings"]}) == (0, {"snippet_not_taken"})
+
+
+@pytest.mark.parametrize(
+    ("form", "field"),
+    [
+        ({"content": b"{}"}, "What can be read: an export of the Summaryception"),
+        ({"content": b""}, "What can be read"),
+        ({"files": {"other": b"{}"}}, "body.file"),
+        ({"files": {"file": b'{"layers": []}', "memory": b"{}"}}, "body.memory"),
+        ({"files": {"file": b"x"}}, "What can be read"),
+    ],
+)
+def test_what_is_no_memory_is_refused(service: Service, chat: str, form: dict[str, Any], field: str) -> None:
+    """It is a 422 that says what can be read, and the chat is as it was."""
+    service.say(chat, 1)
+    answer = service.post(f"/chats/{chat}/import", **form)
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid_request")
+    assert field in answer.json()["detail"]
+    assert service.status(chat)["memory_version"] == 0
+
+
+def test_a_memory_for_no_chat_is_not_found(service: Service, chat: str) -> None:
+    """It is a 404, and no chat is made."""
+    answer = service.post(f"/chats/{chat}/import", content=json.dumps(STORE).encode())
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+
+
+def test_a_bad_memory_beside_a_chat_imports_nothing(service: Service, chat: str) -> None:
+    """A chat comes in with the memory that was sent along, or not at all."""
+    files = {"file": ("chat.jsonl", jsonl(speech(None))), "memory": ("memory.json", b"nothing")}
+    assert service.post("/import", files=files, params={"chat_id": chat}).status_code == 422
+    assert service.get(f"/chats/{chat}").status_code == 404
 
 
 def test_too_much_is_refused(tmp_path: Path) -> None:

@@ -14,16 +14,16 @@ from tests.support.service import Service
 
 OPERATIONS = """
 PUT /v1/chats/{chat_id} · POST /v1/chats · GET /v1/chats · GET /v1/chats/{chat_id} · PATCH /v1/chats/{chat_id} ·
-DELETE /v1/chats/{chat_id} · POST /v1/chats/{chat_id}/fork · POST /v1/chats/{chat_id}/messages · GET /v1/chats/{chat_id}/messages ·
-GET /v1/chats/{chat_id}/messages/{message_id} · PUT /v1/chats/{chat_id}/messages ·
+DELETE /v1/chats/{chat_id} · POST /v1/chats/{chat_id}/fork · POST /v1/chats/{chat_id}/messages ·
+GET /v1/chats/{chat_id}/messages · GET /v1/chats/{chat_id}/messages/{message_id} · PUT /v1/chats/{chat_id}/messages ·
 PATCH /v1/chats/{chat_id}/messages/{message_id} · DELETE /v1/chats/{chat_id}/messages/{message_id} ·
-POST /v1/chats/{chat_id}/messages/{message_id}/restore · GET /v1/chats/{chat_id}/status · GET /v1/chats/{chat_id}/projection ·
-POST /v1/chats/{chat_id}/projection · GET /v1/chats/{chat_id}/preview · POST /v1/chats/{chat_id}/summarize ·
-POST /v1/chats/{chat_id}/backlog · POST /v1/chats/{chat_id}/stop · POST /v1/chats/{chat_id}/pause ·
-POST /v1/chats/{chat_id}/resume · POST /v1/chats/{chat_id}/clear · POST /v1/chats/{chat_id}/repair ·
-GET /v1/chats/{chat_id}/snippets ·
-GET /v1/chats/{chat_id}/snippets/{snippet_id} · GET /v1/chats/{chat_id}/snippets/{snippet_id}/messages ·
-POST /v1/import · POST /v1/chats/{chat_id}/commands · GET /v1/presets · GET /v1/jobs · GET /v1/jobs/{job_id} ·
+POST /v1/chats/{chat_id}/messages/{message_id}/restore · GET /v1/chats/{chat_id}/status ·
+GET /v1/chats/{chat_id}/projection · POST /v1/chats/{chat_id}/projection · GET /v1/chats/{chat_id}/preview ·
+POST /v1/chats/{chat_id}/summarize · POST /v1/chats/{chat_id}/backlog · POST /v1/chats/{chat_id}/stop ·
+POST /v1/chats/{chat_id}/pause · POST /v1/chats/{chat_id}/resume · POST /v1/chats/{chat_id}/clear ·
+POST /v1/chats/{chat_id}/repair · GET /v1/chats/{chat_id}/snippets · GET /v1/chats/{chat_id}/snippets/{snippet_id} ·
+GET /v1/chats/{chat_id}/snippets/{snippet_id}/messages · POST /v1/import · POST /v1/chats/{chat_id}/import ·
+POST /v1/chats/{chat_id}/commands · GET /v1/presets · GET /v1/jobs · GET /v1/jobs/{job_id} ·
 POST /v1/jobs/{job_id}/cancel · GET /v1/connections · GET /v1/connections/{name} · PUT /v1/connections/{name} ·
 DELETE /v1/connections/{name} · GET /v1/connections/{name}/models · POST /v1/connections/{name}/test ·
 GET /v1/settings · PATCH /v1/settings · GET /healthz · GET /readyz
@@ -147,6 +147,16 @@ def test_the_examples_of_an_import_can_be_imported(service: Service, document: d
     for answer in (raw, form):
         assert answer.status_code == 201, answer.text
         assert answer.json()["messages"] == 1
+
+
+def test_the_example_of_a_memory_can_be_imported(service: Service, chat: str, document: dict[str, Any]) -> None:
+    """The memory that the documentation shows is taken, raw and as a form, by a chat that is long enough."""
+    content = operations(document)["POST /v1/chats/{chat_id}/import"]["requestBody"]["content"]
+    raw, form = (content[kind]["example"] for kind in ("*/*", "multipart/form-data"))
+    for name, sent in (("raw", {"content": raw}), ("form", {"files": form})):
+        service.say(f"{chat}-{name}", *range(1, 12), fold="none")
+        answer = service.post(f"/chats/{chat}-{name}/import", **sent)
+        assert (answer.status_code, answer.json()["snippets"], answer.json()["warnings"]) == (201, 1, [])
 
 
 def test_docs_are_served(service: Service) -> None:
