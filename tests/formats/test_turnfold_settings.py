@@ -1,0 +1,71 @@
+"""app.formats.turnfold_settings: a file can set what the API can set, and nothing else."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from app.api.schemas.settings import SettingsValues
+from app.core.settings import ChatSettings, LayeredSettings, merge_values, resolve
+from app.formats.turnfold_fields import Unknown, Wrong
+from app.formats.turnfold_settings import read_settings
+
+NAMES = sorted(ChatSettings.__dataclass_fields__.keys() - {"layered"})
+LAYERED = sorted(LayeredSettings.__dataclass_fields__)
+values = st.one_of(
+    st.booleans(),
+    st.integers(-1, 600),
+    st.sampled_from([10**6, 10**7, 10**20, 0.5, 1.5, -0.1]),
+    st.sampled_from(["ask", "all", "auto", "none", "field", "strict", "keep", "merge", "narrative", "custom"]),
+    st.sampled_from(["system_end", "in_chat:4", "default", "a/b", "", "{{summary}}", "{{ summary }}!", "{{other}}"]),
+    st.sampled_from(["x" * 500, "x" * 501, "x" * 100_001, [], ["a"], [""], [1], ["x" * 1001], ["a"] * 101, {}]),
+)
+settings = st.fixed_dictionaries(
+    {},
+    optional={
+        **dict.fromkeys(NAMES, values),
+        "layered": st.dictionaries(st.sampled_from(LAYERED), values, max_size=3) | values,
+        "rolling": values,
+        "mood": values,
+    },
+)
+
+
+def taken_by_the_api(given: dict[str, Any]) -> bool:
+    try:
+        SettingsValues.model_validate(given)
+    except ValidationError:
+        return False
+    return True
+
+
+def taken_from_a_file(given: dict[str, Any]) -> bool:
+    try:
+        read_settings(given)
+    except (Wrong, Unknown):
+        return False
+    return True
+
+
+@given(settings)
+def test_a_file_sets_what_the_api_sets(given: dict[str, Any]) -> None:
+    """Whatever the API takes a file may say, and the other way round; what is taken can be resolved."""
+    assert taken_from_a_file(given) == taken_by_the_api(given), given
+    if taken_from_a_file(given):
+        resolve({}, given)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_setting_alone(name: str) -> None:
+    """Each setting of the chat takes its default."""
+    default = getattr(ChatSettings(), name)
+    assert taken_from_a_file(merge_values({}, {name: default}))
+
+
+@given(st.sampled_from(LAYERED), values)
+def test_each_layered_setting_alone(name: str, value: Any) -> None:
+    """Each layered setting takes the same values in a file as over the API."""
+    given = {"layered": {name: value}}
+    assert taken_from_a_file(given) == taken_by_the_api(given), given
