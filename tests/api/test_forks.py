@@ -25,7 +25,7 @@ def listed(service: Service, chat: str, what: str = "messages") -> list[dict[str
 
 
 def test_a_fork_is_a_new_chat(service: Service, chat: str) -> None:
-    """201 with the chat, its Location and ETag; history and memory up to the message came along, and no job with them."""
+    """201 with the chat, its Location and ETag; history and memory up to the message came along, but no job."""
     told(service, chat, 9)
     answer = service.post(f"/chats/{chat}/fork", {"id": f"{chat}-b", "at_message_id": "a6"})
     fork = answer.json()
