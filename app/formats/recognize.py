@@ -11,16 +11,23 @@ from app.formats.lenient_json import BrokenJson, JsonCursor, decode
 from app.formats.openai import MESSAGES_KEY, read_openai
 from app.formats.parsed import ParsedChat, WarningLog
 from app.formats.sillytavern import HEADER_KEYS, MESSAGE_KEYS, read_sillytavern
+from app.formats.turnfold import KEY
 
 READERS: Mapping[str, Callable[[TextIO, WarningLog], ParsedChat]] = {
     "sillytavern": read_sillytavern,
     "openai": read_openai,
 }
 
+TURNFOLD = "turnfold"
+"""Our own format, which is no other program's chat: turnfold_reading reads it."""
+
 _MEMORY = "memory"
 # Fields of a memory's export and of a group's file, which no chat has.
 _MEMORY_KEYS = frozenset({"layers", "memories", "members", "past_metadata"})
-_READ = "a SillyTavern chat (.jsonl) and OpenAI messages (a JSON array, or an object with “messages”)"
+_READ = (
+    "a chat that was exported from here (.turnfold.jsonl), a SillyTavern chat (.jsonl) and OpenAI messages (a JSON "
+    "array, or an object with “messages”)"
+)
 # How far into a file whose beginning is damaged a readable SillyTavern line is looked for.
 _LINES_TRIED = 100
 _LINE_CHARS = 1024 * 1024
@@ -34,8 +41,8 @@ def open_chat(stream: ByteSource, *, format: str | None = None) -> ParsedChat:
     nothing after that, but warnings.
     """
     if format is not None and format not in READERS:
-        raise InvalidRequest(f"Unknown format. Known are: {', '.join(sorted(READERS))}.")
-    kind = format or _recognize(stream)
+        raise InvalidRequest(f"Unknown format. Known are: {', '.join(sorted([*READERS, TURNFOLD]))}.")
+    kind = format or recognize(stream)
     if kind == _MEMORY:
         raise InvalidRequest(
             "The file holds a memory and no chat: hand it in beside the chat's file as the field “memory”, or post it "
@@ -50,7 +57,8 @@ def open_chat(stream: ByteSource, *, format: str | None = None) -> ParsedChat:
     return replace(chat, messages=chain(first, chat.messages))
 
 
-def _recognize(stream: ByteSource) -> str | None:
+def recognize(stream: ByteSource) -> str | None:
+    """What a stream holds: a format, or `memory` for a memory without a chat; None for what nobody knows."""
     cursor = JsonCursor(decoded(stream))
     begin = cursor.peek()
     kind = "openai" if begin == "[" else _kind_of_object(cursor) if begin == "{" else None
@@ -64,6 +72,8 @@ def _kind_of_object(cursor: JsonCursor) -> str | None:
         for key in cursor.each_key():
             if key == MESSAGES_KEY and cursor.peek() == "[":
                 return "openai"
+            if key == KEY:
+                return TURNFOLD
             if key in MESSAGE_KEYS:
                 return "sillytavern"
             if key in _MEMORY_KEYS:

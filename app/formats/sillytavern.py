@@ -13,6 +13,7 @@ from app.formats.dates import parse_send_date
 from app.formats.lenient_json import BrokenJson, decode, storable
 from app.formats.memory_file import find_memory
 from app.formats.parsed import MAX_RECORD_CHARS, ParsedChat, ParsedMessage, WarningLog, usable_id
+from app.formats.sillytavern_marks import MARKS, read_marks
 from app.formats.summaryception import STORE_KEY
 
 HEADER_KEYS = frozenset({"chat_metadata", "user_name", "character_name", "create_date"})
@@ -133,21 +134,32 @@ def _text(fields: Mapping[str, Any]) -> str | None:
 def _message(index: int, content: str, fields: Mapping[str, Any]) -> ParsedMessage:
     extra = _object(fields.get("extra"))
     ghosted = extra.get(_GHOSTED) is True
-    kept = {key: value for key, value in fields.items() if key not in _DERIVED}
-    if _GHOSTED in extra:
-        kept["extra"] = {key: value for key, value in extra.items() if key != _GHOSTED}
+    ours = read_marks(extra.get(MARKS))
+    name = _name(fields.get("name"))
+    # What the extension hid is not a person's doing, nor is what was not replayed where the file was exported.
+    off = fields.get("is_system") is True and not ghosted
     return ParsedMessage(
-        role=_role(fields),
-        content=content,
-        name=_name(fields.get("name")),
-        # What the extension hid is not a person's doing.
-        hidden=fields.get("is_system") is True and not ghosted,
+        role=Role.TOOL if ours.role else _role(fields),
+        content=None if ours.wordless and ours.tool_calls and not content else content,
+        name=None if name == ours.given_name else name,
+        hidden=off and (ours.hidden or not ours.omitted),
+        pinned=ours.pinned,
+        omitted=off and ours.omitted,
         created_at=parse_send_date(fields.get("send_date")),
-        extra={"sillytavern": kept} if kept else {},
+        tool_calls=ours.tool_calls,
+        tool_call_id=ours.tool_call_id,
+        extra={**ours.extra, **_kept(fields, extra)},
         file_index=index,
         mark=_mark(extra),
         ghosted=ghosted,
     )
+
+
+def _kept(fields: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {key: value for key, value in fields.items() if key not in _DERIVED}
+    if _GHOSTED in extra or MARKS in extra:
+        kept["extra"] = {key: value for key, value in extra.items() if key not in (_GHOSTED, MARKS)}
+    return {"sillytavern": kept} if kept else {}
 
 
 def mark_of(extra: Mapping[str, Any]) -> str | None:

@@ -10,15 +10,16 @@ from uuid import uuid4
 
 from sqlmodel import Session
 
-from app.errors import Conflict
+from app.errors import Conflict, InvalidRequest
 from app.formats.memory_file import open_memory
 from app.formats.parsed import ParsedChat, ParsedMemory, ParsedMessage, Warning, WarningLog
-from app.formats.recognize import open_chat
+from app.formats.recognize import TURNFOLD, open_chat, recognize
 from app.services.adopting import TakenIn, take_in, weigh
 from app.services.locating import Layout, locate
 from app.services.ports import Counter, Runner
 from app.services.reading import read_state, require_chat
 from app.services.recording import Draft, Size, insert, measure
+from app.services.restoring import restore
 from app.services.starting import queue_after_append, queue_if_due
 from app.store import chats
 from app.store.clock import now_ms
@@ -62,6 +63,8 @@ class Importing:
         one, with a warning. The files are read and counted first, so that other writers wait for the storing alone.
         """
         self._refuse_taken(chat_id)
+        if (format or recognize(stream)) == TURNFOLD:
+            return self._restore(stream, chat_id, title, memory)
         log = WarningLog()
         beside = open_memory(memory, log) if memory is not None else None
         parsed = open_chat(stream, format=format)
@@ -94,6 +97,15 @@ class Importing:
         if job_id is not None:
             self.runner.poke(job_id)
         return Imported(chat_id, 0, taken.snippets, log.entries)
+
+    def _restore(self, stream: BinaryIO, chat_id: str | None, title: str | None, memory: BinaryIO | None) -> Imported:
+        """Take in a chat that was exported from here."""
+        if memory is not None:
+            raise InvalidRequest("The chat's file brings its own memory; import it without one beside it.")
+        restored = restore(self.db, self.count, stream, chat_id=chat_id, title=title)
+        if restored.job_id is not None:
+            self.runner.poke(restored.job_id)
+        return Imported(restored.chat_id, restored.messages, restored.snippets, restored.warnings)
 
     def _refuse_taken(self, chat_id: str | None) -> None:
         with self.db.read() as session:
