@@ -27,6 +27,7 @@ from app.services.checkup import Checkup
 from app.services.commands import Commands
 from app.services.connections import Connections
 from app.services.editing import Editing
+from app.services.exporting import Exporting
 from app.services.folding import Folding
 from app.services.importing import Importing
 from app.services.keeping import Keeping
@@ -145,6 +146,7 @@ def _services(
         undoing=Undoing(db, runner),
         working=Working(db, runner),
         importing=Importing(db, count, runner),
+        exporting=Exporting(db),
         commands=Commands(reporting, steering),
         prompts=prompts,
         health=Readying(db, models, lambda: runner.alive),

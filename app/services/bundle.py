@@ -8,6 +8,7 @@ from app.services.checkup import Checkup
 from app.services.commands import Commands
 from app.services.connections import Connections
 from app.services.editing import Editing
+from app.services.exporting import Exporting
 from app.services.importing import Importing
 from app.services.keeping import Keeping
 from app.services.projecting import Projecting
@@ -45,6 +46,7 @@ class Services:
     undoing: Undoing
     working: Working
     importing: Importing
+    exporting: Exporting
     commands: Commands
     prompts: PromptLibrary
     health: Readying
