@@ -13,6 +13,8 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import OperationalError
 from sqlmodel import Session
 
+from app.store import words
+
 BUSY_TIMEOUT_S = 10.0
 """How long a transaction waits for SQLite's write lock, or for a connection, before it fails."""
 
@@ -128,6 +130,7 @@ def _prepare_sqlite(connection: DBAPIConnection, _record: object) -> None:
     for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "cache_size = -4000"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
+    words.teach(raw)
 
 
 def _begin_sqlite(connection: Any) -> None:

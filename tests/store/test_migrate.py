@@ -14,12 +14,14 @@ from sqlalchemy.exc import OperationalError
 from sqlmodel import SQLModel
 
 from app.errors import Conflict
-from app.store import jobs, messages
+from app.store import jobs, messages, search
 from app.store.engine import Database, make_engine
 from app.store.migrate import is_current, migrate, schema_change
 from tests.support.rows import LAYERED, add_chat, add_messages, add_snippet, keys_at
 
 TABLES = sorted(SQLModel.metadata.tables)
+INDEX = {search.INDEX, *(f"{search.INDEX}_{part}" for part in ("config", "data", "docsize", "idx"))}
+TRIGGERS = {f"search_{table}_{event}" for table in ("messages", "snippets") for event in ("insert", "update", "delete")}
 
 
 @pytest.fixture
@@ -67,14 +69,19 @@ def created(engine: Engine) -> dict[str, set[str]]:
 
 
 def test_from_nothing_to_what_the_tables_say(blank: Engine) -> None:
-    """A blank database becomes exactly what tables.py describes, constraints and partial indexes included."""
+    """A blank database becomes exactly what tables.py describes, constraints and partial indexes included, and beside
+    that has the search index and the triggers that keep it.
+    """
     migrate(blank)
     assert is_current(blank)
     with blank.connect() as connection:
-        assert compare_metadata(MigrationContext.configure(connection), SQLModel.metadata) == []
+        context = MigrationContext.configure(connection, opts={"include_name": search.is_described})
+        assert compare_metadata(context, SQLModel.metadata) == []
     direct = create_engine("sqlite://")
     SQLModel.metadata.create_all(direct)
-    assert created(blank) == created(direct)
+    made, described = created(blank), created(direct)
+    assert {name: made[name] for name in described} == described
+    assert made.keys() - described.keys() == INDEX | TRIGGERS
     direct.dispose()
 
 
