@@ -170,10 +170,11 @@ def _change(session: Session, chat: Chat, fields: Mapping[str, Any]) -> None:
     if fields.get("settings") is not None:
         chat.settings = merge_values(chat.settings, fields["settings"])
         _check(chats.server_settings(session), chat.settings, ["body", "settings"])
-        session.flush()
-        retire(session, read_state(session, chat))
     if fields.get("strategy") is not None:
         _switch(chat, fields["strategy"])
+    if (chat.strategy, chat.settings) != before[3:]:
+        session.flush()
+        retire(session, read_state(session, chat))  # another window, or memory that slept while messages went
     if before != (chat.title, chat.user_name, chat.character_name, chat.strategy, chat.settings):
         chat.revision += 1
 

@@ -54,6 +54,16 @@ def settle(session: Session, chat: Chat, traces: Traces) -> int:
     return trees.mark_stale(session, (worn - gone) | _homes(session, chat, traces))
 
 
+def forget(session: Session, chat: Chat) -> int:
+    """Take all memory away, of all strategies: what was planned on it no longer holds. How many snippets were live."""
+    messages.uncover_all(session, chat.key)
+    gone = snippets.remove_all(session, chat.key)
+    chat.epoch += 1
+    chat.memory_version += 1 if gone else 0
+    chat.last_error = chat.retry_at = None
+    return gone
+
+
 def _homes(session: Session, chat: Chat, traces: Traces) -> set[int]:
     """The leaves that what came in joins."""
     kinds = [strategy for strategy in Strategy if messages.leaf_of(strategy) is not None] if traces.arrived else []

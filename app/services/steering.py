@@ -11,9 +11,10 @@ from app.core.model import Strategy
 from app.core.settings import merge_values
 from app.services.ports import Runner
 from app.services.reading import ChatState, read_state, require_chat
+from app.services.settling import forget
 from app.services.starting import queue, queue_if_due
 from app.services.working import JobView, show_job
-from app.store import chats, counting, jobs, messages, snippets
+from app.store import chats, counting, jobs, messages
 from app.store.engine import Database
 from app.store.tables import Chat
 
@@ -143,12 +144,7 @@ class Steering:
             chat = require_chat(session, chat_id)
             job_id = _cancel(session, chat.key, "The memory was cleared.")
             ghosted = counting.counts(session, chat.key, chat.strategy).ghosted
-            messages.uncover_all(session, chat.key)
-            gone = snippets.remove_all(session, chat.key)
-            chat.epoch += 1
-            chat.memory_version += 1 if gone else 0
-            chat.last_error, chat.retry_at = None, None
-            return Cleared(gone, ghosted), job_id
+            return Cleared(forget(session, chat), ghosted), job_id
 
 
 def _set_paused(session: Session, chat: Chat, *, paused: bool) -> None:

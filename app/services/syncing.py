@@ -16,8 +16,8 @@ from app.services.editing import rewrite, start
 from app.services.ports import Counter, Runner
 from app.services.recording import Draft, Size, measure, refuse_doubles, row_of
 from app.services.sequences import common_subsequence
-from app.services.settling import Traces, leaves_of, settle
-from app.store import chats, history, messages, snippets
+from app.services.settling import Traces, forget, leaves_of, settle
+from app.store import chats, history, messages
 from app.store.clock import now_ms, to_ms
 from app.store.engine import Database
 from app.store.history import Row
@@ -109,6 +109,7 @@ class Syncing:
         stale = settle(session, chat, traces)
         if reset:
             forget(session, chat)
+            chat.backlog_answer = None
         return Synced(
             appended=len(plan.said.inserted),
             edited=edited,
@@ -160,15 +161,6 @@ class _Sizes:
 
     def __getitem__(self, place: int) -> Size:
         return self._known[place]
-
-
-def forget(session: Session, chat: Chat) -> None:
-    """Take all memory away; what was planned on it no longer holds."""
-    messages.uncover_all(session, chat.key)
-    gone = snippets.remove_all(session, chat.key)
-    chat.epoch += 1
-    chat.memory_version += 1 if gone else 0
-    chat.last_error = chat.retry_at = chat.backlog_answer = None
 
 
 def _inherit(session: Session, chat: Chat, lines: Sequence[Line], parent_chat_id: str) -> None:
