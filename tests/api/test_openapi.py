@@ -22,7 +22,11 @@ GET /v1/chats/{chat_id}/projection · POST /v1/chats/{chat_id}/projection · GET
 POST /v1/chats/{chat_id}/summarize · POST /v1/chats/{chat_id}/backlog · POST /v1/chats/{chat_id}/stop ·
 POST /v1/chats/{chat_id}/pause · POST /v1/chats/{chat_id}/resume · POST /v1/chats/{chat_id}/clear ·
 POST /v1/chats/{chat_id}/repair · GET /v1/chats/{chat_id}/snippets · GET /v1/chats/{chat_id}/snippets/{snippet_id} ·
+POST /v1/chats/{chat_id}/snippets · PATCH /v1/chats/{chat_id}/snippets/{snippet_id} ·
+DELETE /v1/chats/{chat_id}/snippets/{snippet_id} · POST /v1/chats/{chat_id}/snippets/{snippet_id}/regenerate ·
+GET /v1/chats/{chat_id}/snippets/{snippet_id}/versions · POST /v1/chats/{chat_id}/undo ·
 GET /v1/chats/{chat_id}/snippets/{snippet_id}/messages · POST /v1/import · POST /v1/chats/{chat_id}/import ·
+GET /v1/chats/{chat_id}/export ·
 POST /v1/chats/{chat_id}/commands · GET /v1/presets · GET /v1/jobs · GET /v1/jobs/{job_id} ·
 POST /v1/jobs/{job_id}/cancel · GET /v1/connections · GET /v1/connections/{name} · PUT /v1/connections/{name} ·
 DELETE /v1/connections/{name} · GET /v1/connections/{name}/models · POST /v1/connections/{name}/test ·
