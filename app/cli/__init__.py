@@ -77,13 +77,29 @@ def import_chat(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A chat file; - reads standard input.")],
     chat_id: Annotated[str | None, typer.Option(help="The new chat's id, else the file's own or a new one.")] = None,
     title: Annotated[str | None, typer.Option(help="The new chat's title.")] = None,
-    format: Annotated[str | None, typer.Option(help="sillytavern or openai; by default the content decides.")] = None,
+    format: Annotated[
+        str | None, typer.Option(help="turnfold, sillytavern or openai; by default the content decides.")
+    ] = None,
     fold: Annotated[
         bool, typer.Option(help="Fold all that lies outside the window now; Ctrl-C keeps what is done.")
     ] = False,
 ) -> None:
     """Take in a chat from a file. A server on the same database may keep running."""
     import_module("app.cli.importing").import_chat(file, chat_id=chat_id, title=title, format=format, fold=fold)
+
+
+@app.command("export", epilog="Example: turnfold export mira --format sillytavern --output Mira.jsonl")
+def export_chat(
+    chat: ChatId,
+    format: Annotated[
+        str, typer.Option(help="turnfold carries everything; or sillytavern, summaryception, openai.")
+    ] = "turnfold",
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="The file, else standard output.")
+    ] = None,
+) -> None:
+    """Write a chat to a file. A server on the same database may keep running."""
+    import_module("app.cli.exporting").export_chat(chat, format=format, output=output)
 
 
 @app.command(epilog="Example: turnfold status mira --json")
@@ -96,6 +112,39 @@ def status(chat: ChatId, as_json: AsJson = False) -> None:
 def preview(chat: ChatId, as_json: AsJson = False) -> None:
     """Show a chat's memory as the model gets it."""
     import_module("app.cli.showing").show(chat, "/sc-preview", as_json=as_json)
+
+
+@app.command(epilog="Example: turnfold doctor --fix")
+def doctor(
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Put right what has one right way. The database is copied before.")
+    ] = False,
+) -> None:
+    """Look for anything wrong with the database and the chats in it.
+
+    It says in plain words what is wrong and what can be done. A server on the same database may keep running. The
+    exit status is 0 if nothing is wrong, or all of it is fixed.
+    """
+    import_module("app.cli.doctor").doctor(fix=fix)
+
+
+@app.command(epilog="Example: turnfold backup /backups/turnfold-monday.db")
+def backup(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Where the copy goes; a file that is not there yet.")],
+) -> None:
+    """Copy the database to a file, whole and of one moment. A server on it may keep running."""
+    import_module("app.cli.copying").backup(file)
+
+
+@app.command(epilog="Example: turnfold restore /backups/turnfold-monday.db")
+def restore(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A backup, which is checked first.")],
+) -> None:
+    """Put a backup in the place of the database. Stop the server first.
+
+    The database that is there now is kept beside it. While any program uses it, nothing is changed.
+    """
+    import_module("app.cli.copying").restore(file)
 
 
 @app.command(epilog="Example: turnfold demo --keep demo.db")

@@ -12,7 +12,7 @@ from sqlmodel import Session
 from app.core.facts import count, listed
 from app.errors import Conflict, InvalidRequest
 from app.services.repairing import Repaired, Repairing
-from app.services.troubles import RESTORE, Trouble, look
+from app.services.troubles import RESTORE, Trouble, look, look_at_search
 from app.store import backup, connections, integrity
 from app.store.engine import Database
 from app.store.faults import UNAVAILABLE, cause
@@ -135,7 +135,12 @@ class Checkup:
 
     def _look(self) -> list[Trouble]:
         with self.db.read() as session:
-            return [*look(session), *self._keys(session)]
+            found = [*look(session), *self._keys(session)]
+        codes = {trouble.code for trouble in found}
+        if not codes & {"database_damaged", "search_damaged"} and os.access(self._file(), os.W_OK):
+            with self.db.write() as session:
+                found += look_at_search(session)
+        return found
 
     def _keys(self, session: Session) -> list[Trouble]:
         locked = [row for row in connections.all_stored(session) if row.encrypted_api_key is not None]

@@ -10,7 +10,7 @@ from app.core.facts import count, listed
 from app.store import history, integrity, jobs
 
 _KEPT_DAYS = history.KEPT_MS // (24 * 60 * 60 * 1000)
-_LEFT_OVER = ("undo_steps", "snippet_versions", "jobs", "views")
+_LEFT_OVER = ("undo_steps", "snippet_versions", "jobs")
 """Tables whose rows say nothing once what they point at is gone: deleting that deletes them too."""
 
 RESTORE = "Restore a backup (turnfold restore); without one, `sqlite3 FILE .recover` saves what can be read."
@@ -46,12 +46,28 @@ def _damage(damage: integrity.Damage) -> Iterable[Trouble]:
             f"Indexes do not fit their tables: {listed(damage.indexes)}. They are built anew.",
             lambda session: integrity.rebuild_indexes(session.connection()),
         )
+    if damage.search:
+        yield _SEARCH
     if damage.rows:
         yield Trouble(
             "rows_wrong",
             f"Rows break rules of their tables: {listed(damage.rows)}. What the chats' own findings say of them puts"
             " them right.",
         )
+
+
+def look_at_search(session: Session) -> Iterable[Trouble]:
+    """The index of words; the session must be one that may write."""
+    connection = session.connection()
+    if integrity.has_search(connection) and not integrity.is_search_sound(connection):
+        yield _SEARCH
+
+
+_SEARCH = Trouble(
+    "search_damaged",
+    "The search index does not fit the texts. It is filled anew from them.",
+    lambda session: integrity.refill_search(session.connection()),
+)
 
 
 def _orphans(session: Session) -> Iterable[Trouble]:
@@ -75,7 +91,7 @@ def _orphans(session: Session) -> Iterable[Trouble]:
 def _indexes(session: Session) -> Iterable[Trouble]:
     missing = integrity.missing_indexes(session.connection())
     if missing:
-        detail = f"{len(missing)} missing of the database's indexes: {listed(index.name for index in missing)}."
+        detail = f"The database lacks indexes: {listed(index.name for index in missing)}."
         build = partial(integrity.build_indexes, missing)
         yield Trouble("indexes_missing", f"{detail} They are built.", lambda session: build(session.connection()))
 

@@ -8,6 +8,7 @@ from typing import Any
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Index, func, select
+from sqlalchemy.exc import DatabaseError, OperationalError
 from sqlmodel import Session, SQLModel, col
 
 from app.resources import resource_dir
@@ -18,34 +19,35 @@ from app.store.kept_tables import KeptMessage
 from app.store.tables import Chat, Job
 
 _MOST = 100
-_INDEX = ("missing from index", "wrong # of entries in index", "non-unique entry in index")
-_ROWS = ("CHECK constraint failed", "NULL value in", "NUMERIC value in", "TEXT value in")
+_KINDS = {
+    "indexes": ("missing from index", "wrong # of entries in index", "non-unique entry in index"),
+    "search": ("FTS5",),  # from SQLite 3.44 on
+    "rows": ("CHECK constraint failed", "NULL value in", "NUMERIC value in", "TEXT value in"),
+}
+"""Words of SQLite's lines, and what they are about."""
 
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """Lines of SQLite's integrity check: of `indexes` that can be built anew, of `rows` that break a rule of their
-    table, and of all that is `broken` for good.
+    """Lines of SQLite's integrity check: of `indexes` that can be built anew, of the index of words for `search`, of
+    `rows` that break a rule of their table, and of all that is `broken` for good.
     """
 
     indexes: tuple[str, ...] = ()
+    search: tuple[str, ...] = ()
     rows: tuple[str, ...] = ()
     broken: tuple[str, ...] = ()
 
 
 def sort_lines(lines: Iterable[str]) -> Damage:
     """The answer of PRAGMA integrity_check, sorted."""
-    indexes, rows, broken = [], [], []
+    found: dict[str, list[str]] = {"indexes": [], "search": [], "rows": [], "broken": []}
     for line in lines:
-        if line == "ok":
-            continue
-        if any(words in line for words in _INDEX):
-            indexes.append(line)
-        elif any(words in line for words in _ROWS):
-            rows.append(line)
-        else:
-            broken.append(line)
-    return Damage(tuple(indexes), tuple(rows), tuple(broken))
+        if line != "ok":
+            found[next((kind for kind, words in _KINDS.items() if any(word in line for word in words)), "broken")] += [
+                line
+            ]
+    return Damage(**{kind: tuple(some) for kind, some in found.items()})
 
 
 def check(connection: Connection) -> Damage:
@@ -118,3 +120,41 @@ def dead_jobs(session: Session) -> list[Job]:
     """Jobs that count as running though their process has ended."""
     running = select(Job).where(col(Job.state) == "running")
     return [job for job in session.execute(running).scalars() if jobs.is_dead(job)]
+
+
+# What the index of words must hold (migrations/versions/0003_search.py): the rows with a text, by even and odd numbers.
+_TEXTS = (
+    "SELECT 2 * key AS number, chat_key, content AS said FROM messages WHERE content <> ''"
+    " UNION ALL SELECT 2 * key + 1, chat_key, text FROM snippets WHERE text <> ''"
+)
+_HELD = "SELECT id FROM search_words_docsize"
+
+
+def has_search(connection: Connection) -> bool:
+    """Whether there is an index of words."""
+    return connection.exec_driver_sql("SELECT 1 FROM sqlite_master WHERE name = 'search_words'").first() is not None
+
+
+def is_search_sound(connection: Connection) -> bool:
+    """Whether the index of words is whole and holds each text. It takes a transaction that may write to ask that.
+
+    Which words it holds of a text it cannot be asked: it has no texts of its own.
+    """
+    try:
+        connection.exec_driver_sql("INSERT INTO search_words (search_words) VALUES ('integrity-check')")
+    except DatabaseError as error:
+        if isinstance(error, OperationalError):
+            raise
+        return False
+    numbers = f"SELECT number FROM ({_TEXTS})"
+    for one, other in ((numbers, _HELD), (_HELD, numbers)):
+        if connection.exec_driver_sql(f"SELECT 1 FROM ({one} EXCEPT {other}) LIMIT 1").first() is not None:
+            return False
+    return True
+
+
+def refill_search(connection: Connection) -> None:
+    """Fill the index of words anew."""
+    connection.exec_driver_sql("INSERT INTO search_words (search_words) VALUES ('delete-all')")
+    texts = f"SELECT number, 'c' || chat_key, turnfold_words(said) FROM ({_TEXTS}) ORDER BY number"
+    connection.exec_driver_sql(f"INSERT INTO search_words (rowid, chat, words) {texts}")
