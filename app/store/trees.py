@@ -2,13 +2,12 @@
 
 from collections.abc import Collection, Iterable
 
-from sqlalchemy import and_, func, select, text, update
+from sqlalchemy import and_, func, or_, select, text, update
 from sqlmodel import Session, col
 
 from app.store import messages, snippets
 from app.store.messages import Leaf, chunks
 from app.store.tables import Message, Snippet
-
 
 # As the index of worn snippets says it: SQLite sees that it serves only if the words are the same.
 _WORN = text("(stale OR asked)")
