@@ -81,8 +81,8 @@ class ParsedSnippet:
 class ParsedMemory:
     """The memory of one chat, in reading order: deepest layer first, oldest first. Nobody has checked that it fits.
 
-    `summarized_through` and `ghosted` (places) and `ghosted_ids` are hints of the file: the `file_index` up to which
-    it says all is summarized, and the messages it says are ghosted. `extra` holds what the store said beyond this.
+    `summarized_through`, `ghosted` (places) and `ghosted_ids` are hints of the file: the `file_index` up to which all
+    is summarized, -1 for nothing, and the messages that are ghosted. `extra` holds what the store said beyond this.
     """
 
     snippets: tuple[ParsedSnippet, ...] = ()

@@ -177,7 +177,7 @@ def _pointer(bank: Mapping[str, Any], log: WarningLog) -> int | None:
             "pointer_recomputed",
             "The memory does not say how far it reaches (“summarizedUpTo”); the ranges of its snippets say it.",
         )
-    return pointer if pointer is not None and pointer >= 0 else None
+    return None if pointer is None else max(pointer, -1)
 
 
 def _tell_unused(store: Mapping[str, Any], snippets: Sequence[ParsedSnippet], log: WarningLog) -> None:

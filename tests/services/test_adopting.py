@@ -1,0 +1,349 @@
+"""Memory that comes with a file, on a real database: what is taken, what is told, and that every promise holds."""
+
+import io
+import json
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pytest
+
+from app.services.browsing import SnippetView
+from app.services.importing import Imported
+from tests.formats.files import real_play
+from tests.support.checks import assert_promises
+from tests.support.table import Table, laid
+
+GHOST: dict[str, Any] = {"is_system": True, "extra": {"sc_ghosted": True}}
+
+
+@pytest.fixture
+async def table(tmp_path: Path) -> AsyncIterator[Table]:
+    async with laid(tmp_path) as table:
+        yield table
+
+
+def line(index: int, **fields: Any) -> dict[str, Any]:
+    """A line of Mira at even places, a reply of Tom at odd ones."""
+    user = index % 2 == 0
+    return {"name": "Mira" if user else "Tom", "is_user": user, "mes": f"This is line {index}.", **fields}
+
+
+def file(store: Any, lines: Sequence[dict[str, Any] | bytes]) -> BinaryIO:
+    """A chat's file, with this store in its header."""
+    header = {"user_name": "Mira", "character_name": "Tom", "chat_metadata": {"summaryception": store, "note": 1}}
+    records = [one if isinstance(one, bytes) else json.dumps(one).encode() for one in [header, *lines]]
+    return io.BytesIO(b"\n".join(records))
+
+
+def chat(length: int, ghosts: int = 0) -> list[dict[str, Any]]:
+    """So many lines, of which the first are ghosts."""
+    return [line(index, **(GHOST if index < ghosts else {})) for index in range(length)]
+
+
+def told(text: str, *span: int, **fields: Any) -> dict[str, Any]:
+    return {"text": text, **({"turnRange": list(span)} if span else {}), **fields}
+
+
+def store(*layers: list[Any], through: Any = None, **fields: Any) -> dict[str, Any]:
+    return {"layers": list(layers), "summarizedUpTo": through, **fields}
+
+
+def load(table: Table, stream: BinaryIO, memory: Any = None, chat_id: str = "c") -> Imported:
+    beside = None if memory is None else io.BytesIO(json.dumps(memory).encode())
+    return table.services.importing.load(stream, chat_id=chat_id, title=None, format=None, memory=beside)
+
+
+def adopt(table: Table, memory: Any) -> Imported:
+    return table.services.importing.adopt("c", io.BytesIO(json.dumps(memory).encode()))
+
+
+def codes(imported: Imported) -> list[str]:
+    return [warning.code for warning in imported.warnings]
+
+
+def shown(table: Table, state: str = "live") -> list[SnippetView]:
+    return table.services.browsing.snippets(
+        "c", layer=None, state=state, stale=None, degraded=None, offset=0, limit=1000
+    )
+
+
+def spans(table: Table) -> list[tuple[str, int, int, int]]:
+    """Text, layer, first and last index of the live snippets."""
+    return [(s.text, s.layer, s.covers.first_index, s.covers.last_index) for s in shown(table) if s.covers]
+
+
+def assert_well(table: Table, verbatim_turns: int = 10, chat_id: str = "c") -> None:
+    assert_promises(table.database, chat_id, verbatim_turns)
+    assert table.services.repairing.repair(chat_id) == []
+
+
+WHOLE = store(
+    [told("Storm.", 14, 19, timestamp=1767000000000), told("Ford.", 20, 25)],
+    [told("Harrow.", 0, 6, promoted=True), told("Road.", mergedCount=3, fromLayer=0)],
+    through=25,
+    ghostedIndices=[0, 3],
+)
+
+
+async def test_a_sound_memory_is_taken_whole(table: Table) -> None:
+    """Every snippet stands over its messages in its layer; only the guessed range is told; nothing is asked."""
+    imported = load(table, file(WHOLE, chat(50, ghosts=26)))
+    assert (imported.messages, imported.snippets, codes(imported)) == (50, 4, ["range_inferred"])
+    assert "Snippet 2 of layer 1" in imported.warnings[0].detail
+    assert spans(table) == [("Harrow.", 1, 0, 6), ("Road.", 1, 7, 13), ("Storm.", 0, 14, 19), ("Ford.", 0, 20, 25)]
+    storm = shown(table)[2]
+    assert (storm.kind, storm.tokens, storm.stale, storm.degraded) == ("import", 2, False, False)
+    assert storm.source_tokens == 6 * 6
+    assert storm.created_at.timestamp() == 1767000000
+    status = table.status()
+    assert (status.memory_version, status.counts.ghosted, status.counts.hidden) == (1, 26, 0)
+    assert (status.stale_snippets, status.backlog.choice_needed) == (0, False)
+    assert_well(table)
+
+
+async def test_what_the_file_says_besides_is_kept(table: Table) -> None:
+    """Metadata and what forks add to store and snippets stay with the chat, for an export to say again."""
+    odd = store([told("Storm.", 0, 3, recall={"entities": ["Mira"]})], through=3, pins=["a"])
+    load(table, file(odd, chat(40)))
+    with table.server.db.read() as session:
+        extra = require(session)
+    (snippet,) = shown(table)
+    assert extra["sillytavern"] == {"chat_metadata": {"note": 1}}
+    assert extra["summaryception"]["store"] == {"pins": ["a"]}
+    assert extra["summaryception"]["snippets"] == {snippet.id: {"recall": {"entities": ["Mira"]}}}
+
+
+async def test_a_shifted_file_keeps_its_ranges(table: Table) -> None:
+    """Broken lines count as places: what stands after them is covered as the file means it."""
+    lines: list[Any] = chat(40)
+    lines[2], lines[9] = b"broken", b"{"
+    load(table, file(store([told("a", 0, 3), told("b", 4, 9)], through=9), lines))
+    assert spans(table) == [("a", 0, 0, 2), ("b", 0, 3, 7)]
+    assert_well(table)
+
+
+async def test_ids_of_a_fork_find_their_messages(table: Table) -> None:
+    """Vadash's snippets name messages by ids, wherever these stand by now."""
+    lines = [line(index, extra={"sc_id": f"m{index}"}) for index in range(40)]
+    lines[0:0] = [line(8, mes="New."), line(9, mes="Newer.")]
+    names = [f"m{index}" for index in range(6)]
+    memory = {"layers": [[{"text": "a", "sourceMessageIds": names, "sourceRange": [0, 5]}]], "ghostedMessageIds": names}
+    imported = load(table, file(memory, lines))
+    assert (spans(table), codes(imported)) == ([("a", 0, 2, 7)], [])
+    assert_well(table)
+
+
+async def test_older_files_have_only_lists(table: Table) -> None:
+    """Where no message bears the extension's mark, a hidden one that is listed is a ghost; others a person hid."""
+    lines = chat(40)
+    for index in (0, 1, 2, 3, 8, 9):
+        lines[index]["is_system"] = True
+    lines[3]["extra"] = {"type": "comment"}
+    load(table, file(store([told("a", 0, 3)], through=3, ghostedIndices=[0, 1, 2, 3]), lines))
+    assert [m.index for m in of_state(table, "hidden")] == [3, 8, 9]
+    assert [m.index for m in of_state(table, "ghosted")] == [0, 1, 2]
+    assert_well(table)
+
+
+async def test_a_stale_list_shows_nothing_that_a_person_hid(table: Table) -> None:
+    """Where messages bear the mark, a hidden one without it stays hidden, listed or not."""
+    lines = chat(40, ghosts=4)
+    lines[6]["is_system"] = True
+    load(table, file(store([told("a", 0, 7)], through=7, ghostedIndices=[0, 1, 2, 3, 6, 99]), lines))
+    assert [m.index for m in of_state(table, "hidden")] == [6]
+    assert [m.index for m in of_state(table, "ghosted")] == [0, 1, 2, 3, 4, 5, 7]
+
+
+def of_state(table: Table, state: str) -> list[Any]:
+    return table.services.recording.page("c", state=state, after=-1, limit=1000)
+
+
+async def test_nothing_is_ghosted_that_no_snippet_covers(table: Table) -> None:
+    """What the extension hid without a summary is visible, what its summaries cover is not; both are told."""
+    imported = load(table, file(store([told("a", 0, 3), told("b", 8, 11)], through=11), chat(40, ghosts=8)))
+    assert codes(imported) == ["covered_elsewhere", "ghosted_elsewhere"]
+    assert [warning.detail[:11] for warning in imported.warnings] == ["4 messages ", "4 messages "]
+    counts = table.status().counts
+    assert (counts.ghosted, counts.hidden, counts.visible) == (8, 0, 32)
+    assert_well(table)
+
+
+@pytest.mark.parametrize("layers", [[], [None], [[], None], None, "x"])
+async def test_a_memory_without_snippets_ghosts_nothing(table: Table, layers: Any) -> None:
+    """Its pointer and its lists alone cover nothing, and the chat has the version of one without memory."""
+    empty = {"layers": layers, "summarizedUpTo": 9, "ghostedIndices": list(range(10))}
+    imported = load(table, file(empty, chat(40, ghosts=10)))
+    assert imported.snippets == 0
+    assert "ghosted_elsewhere" in codes(imported)
+    status = table.status()
+    assert (status.counts.visible, status.memory_version) == (40, 0)
+
+
+@pytest.mark.parametrize(
+    ("through", "told_so"), [(25, False), (None, True), (40, True), (3, True), ("x", True), (-1, True)]
+)
+async def test_the_pointer_is_worked_out_anew(table: Table, through: Any, told_so: bool) -> None:
+    """Missing, null, stale or contradictory: the ranges decide, and that is told."""
+    imported = load(table, file(store([told("a", 0, 25)], through=through), chat(50)))
+    assert ("pointer_recomputed" in codes(imported)) == told_so
+    assert table.status().summarized_through.index == 25  # type: ignore[union-attr]  # there is one
+
+
+async def test_a_memory_over_the_newest_turns_gives_way(table: Table) -> None:
+    """The window stays verbatim: the newest snippets go, what they covered is visible, and that is told."""
+    imported = load(table, file(store([told("a", 0, 9), told("b", 10, 21), told("c", 22, 29)], through=29), chat(30)))
+    assert (imported.snippets, codes(imported)) == (1, ["window_kept"])
+    assert spans(table) == [("a", 0, 0, 9)]
+    assert table.status().memory_version == 1
+    assert_well(table)
+
+
+async def test_the_open_turn_and_the_chats_own_prompt_are_never_covered(table: Table) -> None:
+    """Whatever a range says, narration before the first speech and what waits for a reply stay visible."""
+    table.server.services.keeping.patch_settings({"layered": {"verbatim_turns": 1, "window": "compat"}})
+    lines = [line(1, extra={"type": "narrator"}), *chat(6), line(6), line(8)]
+    load(table, file(store([told("a", 0, 8)], through=8), lines))
+    assert spans(table) == [("a", 0, 1, 6)]
+
+
+async def test_what_does_not_fit_is_told_with_its_text(table: Table) -> None:
+    """Of a longer chat's memory what fits is taken; the rest is named by layer, place and how its text begins."""
+    imported = load(table, file(store([told("a", 0, 3), told("b" * 500, 90, 95)], through=95), chat(40)))
+    assert imported.snippets == 1
+    lost = imported.warnings[0]
+    assert lost.code == "snippet_not_taken"
+    assert lost.detail.startswith("Snippet 2 of layer 0 was not taken: the chat has no messages 90–95. ")
+    assert lost.detail.endswith(f"“{'b' * 80}”.")
+
+
+async def test_folding_goes_on_after_an_import(table: Table) -> None:
+    """Turns that wait behind a memory are folded unasked, however many: the question is for chats without any."""
+    load(table, file(store([told("a", 0, 3)], through=3), chat(100)))
+    status = await table.settled()
+    assert (status.counts.turns, status.counts.visible // 2) == (50, 12)
+    assert table.layers() == [13]
+    assert_well(table)
+
+
+async def test_a_memory_beside_the_chat_goes_first(table: Table) -> None:
+    """A group's chat has no header; one that has a memory of its own is told of it."""
+    headless = io.BytesIO(file(None, chat(40)).read().split(b"\n", 1)[1])
+    found = load(table, headless, store([told("beside", 0, 3)], through=3))
+    assert (found.snippets, codes(found)) == (1, [])
+    own = file(store([told("own", 0, 5)], through=5), chat(40))
+    found = load(table, own, store([told("beside", 0, 3)], through=3), chat_id="d")
+    assert (found.snippets, codes(found)) == (1, ["memory_twice"])
+
+
+# Into a chat that is here
+
+
+async def test_a_memory_is_taken_into_a_chat(table: Table) -> None:
+    """Its places are the chat's; version and epoch rise, and what was planned before is dropped."""
+    load(table, file(None, chat(60)))
+    before = epoch(table)
+    imported = adopt(table, WHOLE)
+    assert (imported.messages, imported.snippets, codes(imported)) == (0, 4, ["range_inferred"])
+    assert table.status().memory_version == 1
+    assert epoch(table) > before
+    assert_well(table)
+
+
+def epoch(table: Table) -> int:
+    with table.server.db.read() as session:
+        return int(session.connection().exec_driver_sql("SELECT epoch FROM chats WHERE id = 'c'").scalar_one())
+
+
+def require(session: Any) -> dict[str, Any]:
+    found = session.connection().exec_driver_sql("SELECT extra FROM chats WHERE id = 'c'").scalar_one()
+    extra: dict[str, Any] = json.loads(found)
+    return extra
+
+
+async def test_memory_that_is_here_stays(table: Table) -> None:
+    """Only what is uncovered is taken, in a layer that fits between what the chat has."""
+    load(table, file(store([told("mine", 20, 29)], through=29), chat(60)))
+    theirs = store([told("late", 24, 35)], [told("early", 0, 9), told("early too", 10, 25)], through=35)
+    imported = adopt(table, theirs)
+    assert spans(table) == [
+        ("early", 1, 0, 9), ("early too", 1, 10, 19), ("mine", 0, 20, 29), ("late", 0, 30, 35),
+    ]  # fmt: skip
+    assert codes(imported) == ["range_overlaps", "range_overlaps"]
+    assert table.status().memory_version == 2
+    assert_well(table)
+
+
+async def test_between_layers_of_the_chat(table: Table) -> None:
+    """A snippet before one of a deep layer goes as deep, one after it no deeper than that."""
+    load(table, file(store([told("low", 30, 33)], [], [told("deep", 10, 19)], through=33), chat(70)))
+    imported = adopt(table, store([told("a", 0, 3), told("b", 4, 9), told("d", 34, 39)], [], [], [told("c", 20, 25)]))
+    assert [(text, layer) for text, layer, _, _ in spans(table)] == [
+        ("a", 2), ("b", 2), ("deep", 2), ("c", 2), ("low", 0), ("d", 0),
+    ]  # fmt: skip
+    assert sorted(codes(imported)) == ["layer_changed"] * 3 + ["pointer_recomputed"]
+    assert_well(table)
+
+
+async def test_the_same_memory_again_changes_nothing(table: Table) -> None:
+    """All of it is there; the version stays."""
+    load(table, file(WHOLE, chat(50, ghosts=26)))
+    before = spans(table)
+    imported = adopt(table, WHOLE)
+    assert (imported.snippets, set(codes(imported))) == (0, {"snippet_not_taken"})
+    assert (spans(table), table.status().memory_version) == (before, 1)
+
+
+async def test_ids_of_stored_messages(table: Table) -> None:
+    """A memory finds messages by the ids they have here, and by those that a fork gave them."""
+    lines = [line(index, extra={"sc_id": f"m{index}"}) for index in range(40)]
+    load(table, file(None, lines))
+    ids = [message.id for message in of_state(table, "all")]
+    mine, forks = {"text": "mine", "sourceMessageIds": ids[:4]}, {"text": "fork's", "sourceMessageIds": ["m4", "m7"]}
+    gone = {"text": "gone", "sourceMessageIds": ["m99"]}
+    imported = adopt(table, {"layers": [[mine, forks, gone]], "ghostedMessageIds": ["m5"]})
+    assert spans(table) == [("mine", 0, 0, 3), ("fork's", 0, 4, 7)]
+    assert codes(imported) == ["snippet_not_taken"]
+
+
+async def test_a_chat_that_uses_no_memory_keeps_it(table: Table) -> None:
+    """Imported memory is layered memory: it sleeps until the chat uses that."""
+    load(table, file(None, chat(40)))
+    table.services.keeping.patch("c", {"strategy": "none"})
+    assert adopt(table, store([told("a", 0, 3)], through=3)).snippets == 1
+    assert table.status().counts.ghosted == 0
+    table.services.keeping.patch("c", {"strategy": "layered"})
+    assert table.status().counts.ghosted == 4
+    assert_well(table)
+
+
+async def test_marked_messages_stay_out(table: Table) -> None:
+    """What a person pinned or hid since is not covered."""
+    load(table, file(None, chat(40)))
+    table.sql("UPDATE messages SET pinned = 1 WHERE position = 2")
+    table.sql("UPDATE messages SET hidden = 1 WHERE position IN (4, 5)")
+    adopt(table, store([told("a", 0, 3), told("b", 4, 5), told("c", 6, 7)], through=7))
+    assert spans(table) == [("a", 0, 0, 3), ("c", 0, 6, 7)]
+    assert [m.index for m in of_state(table, "ghosted")] == [0, 1, 3, 6, 7]
+    assert_well(table)
+
+
+async def test_a_real_play_with_a_memory(table: Table) -> None:
+    """1,100 speeches with a memory of three layers, of which most merged snippets lost their ranges."""
+    with real_play("play-group-chat.jsonl") as stream:
+        header, rest = stream.read().split(b"\n", 1)
+    recent = [told(f"Scene {n}.", 6 * n, 6 * n + 5) for n in range(150, 175)]
+    merged = [told(f"Act {n}.", mergedCount=3) for n in range(30)]
+    deep = [told("Rome.", 0, 5, promoted=True), *(told(f"Book {n}.", mergedCount=3) for n in range(6))]
+    memory = store(recent, merged, deep, through=1049, ghostedIndices=list(range(1050)))
+    fields = {**json.loads(header), "chat_metadata": {"summaryception": memory}}
+    imported = load(table, io.BytesIO(json.dumps(fields).encode() + b"\n" + rest))
+    assert (imported.messages, imported.snippets) == (1100, 62)
+    assert set(codes(imported)) == {"range_inferred"}
+    found = spans(table)
+    assert [first for _, _, first, _ in found[1:]] == [last + 1 for _, _, _, last in found[:-1]]
+    assert (found[0][2], found[-1][3]) == (0, 1049)
+    sizes = {layer: [last - first for _, deep, first, last in found if deep == layer] for layer in (1, 2)}
+    assert min(sizes[2][1:]) > max(sizes[1])
+    await table.settled()
+    assert_well(table)
