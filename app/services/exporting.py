@@ -27,6 +27,9 @@ from app.store.tables import Chat
 _IN_MEMORY = 1024 * 1024
 """Bytes of an export that are held in memory; what is longer goes to a temporary file."""
 
+_NAME_CHARS = 60
+"""Of a title; file systems take 255 bytes."""
+
 _NOTICE_EVERY = 1000
 
 Notice = Callable[[int, int], None]
@@ -64,7 +67,7 @@ class Exporting:
             spool = stack.enter_context(SpooledTemporaryFile(max_size=_IN_MEMORY))
             with self.db.read() as session:
                 chat = require_chat(session, chat_id)
-                name = (chat.title or chat.id) + kind.ending
+                name = (chat.title or chat.id)[:_NAME_CHARS] + kind.ending
                 for piece in kind.write(session, chat, notice):
                     spool.write(piece.encode())
             size = spool.tell()

@@ -4,6 +4,7 @@ from app.api.routes import (
     chats,
     commands,
     connections,
+    exports,
     health,
     history,
     imports,
@@ -28,6 +29,7 @@ routers = [
     imports.router,
     jobs.router,
     connections.router,
+    exports.router,
     settings.router,
     health.router,
 ]
