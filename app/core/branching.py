@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from app.core.model import Message
 from app.core.turns import outline
@@ -33,12 +34,12 @@ class Root:
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """What a branch takes along: `live` in reading order; `absorbed` are the keys of all under these, each after what
-    absorbed it.
+    """What a branch takes along: `live` in reading order; `absorbed` are the keys of all under these, level by level
+    from the top.
     """
 
     live: tuple[Root, ...] = ()
-    absorbed: tuple[int, ...] = ()
+    absorbed: tuple[tuple[int, ...], ...] = ()
 
 
 def last_to_cover(newest: Sequence[Message], total: int, verbatim_turns: int) -> int | None:
@@ -72,8 +73,8 @@ def carry(nodes: Iterable[Node], last: int) -> Carried:
         beyond = [node for node in looked_at if node.key in ranges and ranges[node.key][1] > last]
         looked_at = _parts_of(beyond, parts)
     live = sorted(within, key=lambda node: ranges[node.key])
-    below = _downward(_parts_of(live, parts), parts)
-    return Carried(tuple(_place(live)), tuple(node.key for node in below if node.key in ranges))
+    below = _levels(_parts_of(live, parts), parts)
+    return Carried(tuple(_place(live)), tuple(tuple(node.key for node in level) for level in below))
 
 
 Parts = Mapping[int | None, Sequence[Node]]
@@ -82,7 +83,7 @@ Parts = Mapping[int | None, Sequence[Node]]
 def _ranges(parts: Parts) -> dict[int, tuple[int, int]]:
     """First and last index under each node, through whatever layers; one with nothing under it is left out."""
     found: dict[int, tuple[int, int]] = {}
-    for node in reversed(_downward(parts.get(None, ()), parts)):
+    for node in chain.from_iterable(reversed(list(_levels(parts.get(None, ()), parts)))):
         spans = [found[part.key] for part in parts.get(node.key, ()) if part.key in found]
         if node.first is not None and node.last is not None:
             spans.append((node.first, node.last))
@@ -91,14 +92,12 @@ def _ranges(parts: Parts) -> dict[int, tuple[int, int]]:
     return found
 
 
-def _downward(top: Sequence[Node], parts: Parts) -> list[Node]:
+def _levels(top: Sequence[Node], parts: Parts) -> Iterator[Sequence[Node]]:
     """These and all under them, each after what absorbed it. Trees may be as deep as a chat is long."""
-    found: list[Node] = []
-    level = list(top)
+    level = top
     while level:
-        found += level
+        yield level
         level = _parts_of(level, parts)
-    return found
 
 
 def _parts_of(nodes: Iterable[Node], parts: Parts) -> list[Node]:

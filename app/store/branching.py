@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import Integer, Row, Select, and_, bindparam, false, insert, literal, null, select
+from sqlalchemy import BindParameter, Integer, Row, Select, and_, bindparam, false, insert, literal, null, select
 from sqlalchemy import func as sql
 from sqlmodel import Session
 
@@ -12,7 +12,7 @@ from app.store import tables
 from app.store.columns import Key
 from app.store.engine import rows
 from app.store.kept_tables import SnippetVersion
-from app.store.messages import leaf_of
+from app.store.messages import chunks, leaf_of
 
 _MESSAGES = tables.Message.metadata.tables["messages"]
 _SNIPPETS = tables.Snippet.metadata.tables["snippets"]
@@ -89,12 +89,11 @@ _OLD, _NEW = _SNIPPETS.alias("old"), _SNIPPETS.alias("new")
 _TWINS = and_(_NEW.c.chat_key == _TARGET, _NEW.c.id == _OLD.c.id)
 
 
-def _copy_snippet(**changed: Any) -> Any:
-    """Inserts a copy of the snippet `:copied`; a request to make it anew was meant for the old one alone."""
+def _copy_snippets(where: Any, **changed: Any) -> Any:
+    """Inserts copies of snippets; a request to make one anew was meant for the old one alone."""
     values: dict[str, Any] = {column.name: column for column in _SNIPPETS.c if column.name != "key"}
     values |= {"chat_key": _TARGET, "asked": false(), **changed}
-    source = select(*values.values()).where(_SNIPPETS.c.key == bindparam("copied", type_=Key))
-    return insert(_SNIPPETS).from_select(list(values), source)
+    return insert(_SNIPPETS).from_select(list(values), select(*values.values()).where(where))
 
 
 def _twin_of(column: Any, table: Any) -> Any:
@@ -106,13 +105,15 @@ def _twin_of(column: Any, table: Any) -> Any:
     return twin.correlate(table).scalar_subquery()
 
 
-_COPY_LIVE = _copy_snippet(
+_COPY_LIVE = _copy_snippets(
+    _SNIPPETS.c.key == bindparam("copied", type_=Key),
     state=literal("live"),
     parent_key=null(),
     layer=bindparam("new_layer", type_=Integer),
     position=bindparam("new_position", type_=Integer),
 )
-_COPY_ABSORBED = _copy_snippet(parent_key=_twin_of(_SNIPPETS.c.parent_key, _SNIPPETS))
+_COPIED: BindParameter[Any] = bindparam("copied", expanding=True)
+_COPY_ABSORBED = _copy_snippets(_SNIPPETS.c.key.in_(_COPIED), parent_key=_twin_of(_SNIPPETS.c.parent_key, _SNIPPETS))
 
 
 def copy_snippets(session: Session, target: int, carried: Carried) -> None:
@@ -121,10 +122,11 @@ def copy_snippets(session: Session, target: int, carried: Carried) -> None:
         {"target": target, "copied": root.key, "new_layer": root.layer, "new_position": root.position}
         for root in carried.live
     ]
-    absorbed = [{"target": target, "copied": key} for key in carried.absorbed]
-    for statement, some in ((_COPY_LIVE, live), (_COPY_ABSORBED, absorbed)):
-        if some:
-            session.connection().execute(statement, some)
+    if live:
+        session.connection().execute(_COPY_LIVE, live)
+    for level in carried.absorbed:
+        for some in chunks(level):
+            rows(session, _COPY_ABSORBED, {"target": target, "copied": some})
 
 
 _KEPT = [column for column in _VERSIONS.c if column.name not in ("key", "snippet_key")]

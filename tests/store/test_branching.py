@@ -47,7 +47,7 @@ def test_snippets_are_copied_whole(db: Database) -> None:
     """A copy has a key, a chat and a place of its own and a copy for its parent; all else is as it was."""
     with db.write() as session:
         _, target = two_chats(session)
-        branching.copy_snippets(session, target, Carried((Root(1, 3, 7),), (2, 3)))
+        branching.copy_snippets(session, target, Carried((Root(1, 3, 7),), ((2, 3),)))
         copies = session.execute(select(Snippet).where(col(Snippet.chat_key) == target)).scalars().all()
         by_id = {copy.id: copy for copy in copies}
         for original in session.execute(select(Snippet).where(col(Snippet.chat_key) != target)).scalars():
