@@ -1,6 +1,6 @@
 """Finding what is wrong with a chat, and putting right what has one right fix."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,7 +74,14 @@ def find(session: Session, chat: Chat) -> list[Finding]:
     layered = chat.strategy == Strategy.LAYERED
     stored = facts.read_messages(session, chat.key)
     found = examine(stored, facts.read_snippets(session, chat.key), present=layered)
-    return [*found, *(_short_window(session, chat) if layered else ()), *_settings(session, chat)]
+    # Which snippets are the newest is not to be told while some reach into each other.
+    if layered and not _overlap(found):
+        found += _short_window(session, chat)
+    return found + _settings(session, chat)
+
+
+def _overlap(found: Iterable[Finding]) -> bool:
+    return any(finding.code == "snippets_overlap" for finding in found)
 
 
 def _short_window(session: Session, chat: Chat) -> list[Finding]:
@@ -120,7 +127,7 @@ def _mend_all(session: Session, chat: Chat) -> tuple[list[Repaired], str | None]
     chat.memory_version = version + (_texts(session, chat) != texts)
     remaining = {finding.code for finding in left}
     repaired = [Repaired(one.code, one.detail, one.code not in remaining) for one in seen.values()]
-    return repaired, _queue(session, chat, asked, changed=changed)
+    return repaired, _queue(session, chat, asked, changed=changed and not _overlap(left))
 
 
 def _texts(session: Session, chat: Chat) -> list[str]:
