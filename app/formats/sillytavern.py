@@ -13,7 +13,7 @@ from app.formats.dates import parse_send_date
 from app.formats.lenient_json import BrokenJson, decode, storable
 from app.formats.memory_file import find_memory
 from app.formats.parsed import MAX_RECORD_CHARS, ParsedChat, ParsedMessage, WarningLog, usable_id
-from app.formats.sillytavern_marks import MARKS, read_marks
+from app.formats.sillytavern_marks import MARKS, Marks, read_marks
 from app.formats.summaryception import STORE_KEY
 
 HEADER_KEYS = frozenset({"chat_metadata", "user_name", "character_name", "create_date"})
@@ -23,6 +23,7 @@ MESSAGE_KEYS = frozenset({"mes", "is_user", "is_system", "send_date", "swipes", 
 _DERIVED = frozenset({"mes", "name", "is_user", "is_system"})
 _NAMES = frozenset({"user_name", "character_name"})
 _GHOSTED = "sc_ghosted"
+_NO_MARKS = Marks()
 # Newer versions write this where a name was.
 _NO_NAME = "unused"
 # A header without names: they are taken from the speakers of the first messages.
@@ -134,7 +135,7 @@ def _text(fields: Mapping[str, Any]) -> str | None:
 def _message(index: int, content: str, fields: Mapping[str, Any]) -> ParsedMessage:
     extra = _object(fields.get("extra"))
     ghosted = extra.get(_GHOSTED) is True
-    ours = read_marks(extra.get(MARKS))
+    ours = read_marks(extra[MARKS]) if MARKS in extra else _NO_MARKS
     name = _name(fields.get("name"))
     # What the extension hid is not a person's doing, nor is what was not replayed where the file was exported.
     off = fields.get("is_system") is True and not ghosted
