@@ -12,13 +12,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import initialize, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import precondition, rule, run_state_machine_as_test
 
 from app.services.syncing import Line
-from app.store.migrate import migrate
 from tests.support.checks import assert_promises
 from tests.support.handwork import now
-from tests.support.parts import assembled
 from tests.support.provenance import assert_fresh
 from tests.support.rewritten import RewrittenChat, draft_of
 
@@ -31,13 +29,6 @@ class Chat(RewrittenChat):
     """What may happen to it, in any order."""
 
     # What clients do
-
-    @initialize()
-    def begin(self) -> None:
-        """A chat with a memory of several layers."""
-        for _ in range(14):
-            self.append(1)
-        self.worker.work_off()
 
     @rule(turns=st.integers(1, 3))
     def append(self, turns: int) -> None:
@@ -219,17 +210,15 @@ class Chat(RewrittenChat):
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_any_order_of_steps(tmp_path: Path) -> None:
+@pytest.mark.parametrize("_part", range(4))  # side by side, where there are several processors
+def test_any_order_of_steps(tmp_path: Path, _part: int) -> None:
     """Hundreds of random interleavings of two clients, a person and a worker that fails and dies."""
-    Chat.template = tmp_path / "template.db"
-    server = assembled(Chat.template)
-    migrate(server.db.engine)
-    server.db.dispose()
+    Chat.prepare(tmp_path)
     run_state_machine_as_test(
         Chat,
         settings=settings(
-            max_examples=200,
-            stateful_step_count=40,
+            max_examples=50,
+            stateful_step_count=30,
             deadline=None,
             suppress_health_check=list(HealthCheck),
         ),

@@ -72,7 +72,7 @@ class Tab:
         self._call("POST", f"/chats/c/{kind}")
 
     def _call(self, method: str, path: str, body: object = None) -> httpx.Response:
-        answer = self._http.request(method, path, **({} if body is None else {"json": body}))
+        answer = self._http.request(method, path, json=body)
         self.answers[answer.status_code] += 1
         assert answer.is_success or answer.status_code in REFUSALS, f"{method} {path}: {answer.text}"
         return answer

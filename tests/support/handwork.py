@@ -1,6 +1,7 @@
 """A worker whose steps a test makes one by one: it plans, and commits or fails later, whatever happened meanwhile."""
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 from app.assembly import Server
@@ -17,7 +18,7 @@ from app.store.clock import now_ms
 class Handworker:
     """Runs jobs of a server whose runner was never started. `made` says what each of its texts was made from."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, made: Mapping[str, tuple[str, list[str]]]) -> None:
         runner: Any = server.runner
         self._folding: Any = runner._work
         self._recovery: Any = runner._recovery
@@ -26,7 +27,7 @@ class Handworker:
         self._job: str | None = None
         self._run: Any = None
         self._step: Any = None
-        self.made: dict[str, tuple[str, list[str]]] = {}
+        self.made = dict(made)
         assert isinstance(self._folding, folding.Folding)
 
     @property

@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,6 +14,7 @@ from app.core.model import Role
 from app.errors import Conflict, InvalidRequest, NotFound
 from app.services.projecting import ProjectionQuery
 from app.services.recording import Draft
+from app.store.migrate import migrate
 from tests.support.checks import assert_promises
 from tests.support.handwork import Handworker
 from tests.support.parts import assembled
@@ -41,29 +42,55 @@ class Said:
     omitted: bool = False
 
 
+@dataclass(frozen=True)
+class Opening:
+    """A chat to begin with: its database, what is said in it, and what its snippets were made from."""
+
+    database: Path
+    history: list[Said] = field(default_factory=list)
+    made: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
+
+
 class RewrittenChat(RuleBasedStateMachine):
     """A chat as the plain rules have it (`history`), the real one, its worker, and what two clients saw of it.
 
-    `template` is an empty database, of which every chat takes a copy.
+    Every chat begins as a copy of the one that `prepare` made.
     """
 
-    template: Path
+    opening: "Opening | None" = None
 
     def __init__(self) -> None:
         super().__init__()
         self.folder = TemporaryDirectory()
         self.database = Path(self.folder.name) / "turnfold.db"
-        shutil.copy(self.template, self.database)
+        opening = self.opening or Opening(self.database)
+        if opening.database != self.database:
+            shutil.copy(opening.database, self.database)
         self.server: Server = assembled(self.database, models=ScriptedModels())
         self.services = self.server.services
-        self.worker = Handworker(self.server)
-        self.history: list[Said] = []
+        self.worker = Handworker(self.server, opening.made)
+        self.history = list(opening.history)
         self.gone: list[str] = []
         self.pinned: set[str] = set()
         self.views: list[list[Said]] = [[], []]
-        self.count = 0
+        self.count = len(self.history)
         self.verbatim = 2
-        self.services.keeping.put("c", {"settings": {"on_backlog": "all", "layered": SMALL}})
+
+    @classmethod
+    def prepare(cls, folder: Path) -> None:
+        """Make a chat with a memory of several layers, for all to begin with."""
+        cls.opening = None
+        first = cls()
+        migrate(first.server.db.engine)
+        first.services.keeping.put("c", {"settings": {"on_backlog": "all", "layered": SMALL}})
+        for _ in range(14):
+            said = [first.new("user"), first.new("assistant")]
+            first.services.recording.store("c", [draft_of(one) for one in said], fold="background")
+            first.history += said
+        first.worker.work_off()
+        first.server.db.dispose()
+        cls.opening = Opening(Path(shutil.copy(first.database, folder)), first.history, first.worker.made)
+        first.teardown()
 
     def teardown(self) -> None:
         self.server.db.dispose()
