@@ -80,7 +80,7 @@ class Syncing:
         said = align(_said_all(stored), _given_all(lines), common_subsequence)
         sizes.prepare(said.inserted)  # counting takes long, so it is done before anybody has to wait
         with self.db.write() as session:
-            chat = chats.find(session, chat_id) or chats.add(session, chat_id, {})
+            chat = chats.find(session, chat_id) or _begin(session, chat_id, parent_chat_id)
             if parent_chat_id is not None:
                 _inherit(session, chat, lines, parent_chat_id)
             if not history.is_as_read(session, chat.key, stored):
@@ -161,6 +161,12 @@ class _Sizes:
 
     def __getitem__(self, place: int) -> Size:
         return self._known[place]
+
+
+def _begin(session: Session, chat_id: str, parent_chat_id: str | None) -> Chat:
+    """A new chat, with its parent's kind of memory."""
+    parent = chats.find(session, parent_chat_id) if parent_chat_id is not None else None
+    return chats.add(session, chat_id, {"strategy": parent.strategy} if parent is not None else {})
 
 
 def _inherit(session: Session, chat: Chat, lines: Sequence[Line], parent_chat_id: str) -> None:
