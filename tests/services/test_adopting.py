@@ -1,89 +1,36 @@
-"""Memory that comes with a file, on a real database: what is taken, what is told, and that every promise holds."""
+"""Memory that comes with a chat's file, on a real database: what is taken, what is told, every promise."""
 
 import io
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import pytest
 
-from app.services.browsing import SnippetView
-from app.services.importing import Imported
 from tests.formats.files import real_play
-from tests.support.checks import assert_promises
+from tests.support.memories import (
+    WHOLE,
+    assert_well,
+    chat,
+    codes,
+    extra_of,
+    file,
+    line,
+    load,
+    of_state,
+    shown,
+    spans,
+    store,
+    told,
+)
 from tests.support.table import Table, laid
-
-GHOST: dict[str, Any] = {"is_system": True, "extra": {"sc_ghosted": True}}
 
 
 @pytest.fixture
 async def table(tmp_path: Path) -> AsyncIterator[Table]:
     async with laid(tmp_path) as table:
         yield table
-
-
-def line(index: int, **fields: Any) -> dict[str, Any]:
-    """A line of Mira at even places, a reply of Tom at odd ones."""
-    user = index % 2 == 0
-    return {"name": "Mira" if user else "Tom", "is_user": user, "mes": f"This is line {index}.", **fields}
-
-
-def file(store: Any, lines: Sequence[dict[str, Any] | bytes]) -> BinaryIO:
-    """A chat's file, with this store in its header."""
-    header = {"user_name": "Mira", "character_name": "Tom", "chat_metadata": {"summaryception": store, "note": 1}}
-    records = [one if isinstance(one, bytes) else json.dumps(one).encode() for one in [header, *lines]]
-    return io.BytesIO(b"\n".join(records))
-
-
-def chat(length: int, ghosts: int = 0) -> list[dict[str, Any]]:
-    """So many lines, of which the first are ghosts."""
-    return [line(index, **(GHOST if index < ghosts else {})) for index in range(length)]
-
-
-def told(text: str, *span: int, **fields: Any) -> dict[str, Any]:
-    return {"text": text, **({"turnRange": list(span)} if span else {}), **fields}
-
-
-def store(*layers: list[Any], through: Any = None, **fields: Any) -> dict[str, Any]:
-    return {"layers": list(layers), "summarizedUpTo": through, **fields}
-
-
-def load(table: Table, stream: BinaryIO, memory: Any = None, chat_id: str = "c") -> Imported:
-    beside = None if memory is None else io.BytesIO(json.dumps(memory).encode())
-    return table.services.importing.load(stream, chat_id=chat_id, title=None, format=None, memory=beside)
-
-
-def adopt(table: Table, memory: Any) -> Imported:
-    return table.services.importing.adopt("c", io.BytesIO(json.dumps(memory).encode()))
-
-
-def codes(imported: Imported) -> list[str]:
-    return [warning.code for warning in imported.warnings]
-
-
-def shown(table: Table, state: str = "live") -> list[SnippetView]:
-    return table.services.browsing.snippets(
-        "c", layer=None, state=state, stale=None, degraded=None, offset=0, limit=1000
-    )
-
-
-def spans(table: Table) -> list[tuple[str, int, int, int]]:
-    """Text, layer, first and last index of the live snippets."""
-    return [(s.text, s.layer, s.covers.first_index, s.covers.last_index) for s in shown(table) if s.covers]
-
-
-def assert_well(table: Table, verbatim_turns: int = 10, chat_id: str = "c") -> None:
-    assert_promises(table.database, chat_id, verbatim_turns)
-    assert table.services.repairing.repair(chat_id) == []
-
-
-WHOLE = store(
-    [told("Storm.", 14, 19, timestamp=1767000000000), told("Ford.", 20, 25)],
-    [told("Harrow.", 0, 6, promoted=True), told("Road.", mergedCount=3, fromLayer=0)],
-    through=25,
-    ghostedIndices=[0, 3],
-)
 
 
 async def test_a_sound_memory_is_taken_whole(table: Table) -> None:
@@ -106,8 +53,7 @@ async def test_what_the_file_says_besides_is_kept(table: Table) -> None:
     """Metadata and what forks add to store and snippets stay with the chat, for an export to say again."""
     odd = store([told("Storm.", 0, 3, recall={"entities": ["Mira"]})], through=3, pins=["a"])
     load(table, file(odd, chat(40)))
-    with table.server.db.read() as session:
-        extra = require(session)
+    extra = extra_of(table)
     (snippet,) = shown(table)
     assert extra["sillytavern"] == {"chat_metadata": {"note": 1}}
     assert extra["summaryception"]["store"] == {"pins": ["a"]}
@@ -153,10 +99,6 @@ async def test_a_stale_list_shows_nothing_that_a_person_hid(table: Table) -> Non
     load(table, file(store([told("a", 0, 7)], through=7, ghostedIndices=[0, 1, 2, 3, 6, 99]), lines))
     assert [m.index for m in of_state(table, "hidden")] == [6]
     assert [m.index for m in of_state(table, "ghosted")] == [0, 1, 2, 3, 4, 5, 7]
-
-
-def of_state(table: Table, state: str) -> list[Any]:
-    return table.services.recording.page("c", state=state, after=-1, limit=1000)
 
 
 async def test_nothing_is_ghosted_that_no_snippet_covers(table: Table) -> None:
@@ -234,98 +176,6 @@ async def test_a_memory_beside_the_chat_goes_first(table: Table) -> None:
     own = file(store([told("own", 0, 5)], through=5), chat(40))
     found = load(table, own, store([told("beside", 0, 3)], through=3), chat_id="d")
     assert (found.snippets, codes(found)) == (1, ["memory_twice"])
-
-
-# Into a chat that is here
-
-
-async def test_a_memory_is_taken_into_a_chat(table: Table) -> None:
-    """Its places are the chat's; version and epoch rise, and what was planned before is dropped."""
-    load(table, file(None, chat(60)))
-    before = epoch(table)
-    imported = adopt(table, WHOLE)
-    assert (imported.messages, imported.snippets, codes(imported)) == (0, 4, ["range_inferred"])
-    assert table.status().memory_version == 1
-    assert epoch(table) > before
-    assert_well(table)
-
-
-def epoch(table: Table) -> int:
-    with table.server.db.read() as session:
-        return int(session.connection().exec_driver_sql("SELECT epoch FROM chats WHERE id = 'c'").scalar_one())
-
-
-def require(session: Any) -> dict[str, Any]:
-    found = session.connection().exec_driver_sql("SELECT extra FROM chats WHERE id = 'c'").scalar_one()
-    extra: dict[str, Any] = json.loads(found)
-    return extra
-
-
-async def test_memory_that_is_here_stays(table: Table) -> None:
-    """Only what is uncovered is taken, in a layer that fits between what the chat has."""
-    load(table, file(store([told("mine", 20, 29)], through=29), chat(60)))
-    theirs = store([told("late", 24, 35)], [told("early", 0, 9), told("early too", 10, 25)], through=35)
-    imported = adopt(table, theirs)
-    assert spans(table) == [
-        ("early", 1, 0, 9), ("early too", 1, 10, 19), ("mine", 0, 20, 29), ("late", 0, 30, 35),
-    ]  # fmt: skip
-    assert codes(imported) == ["range_overlaps", "range_overlaps"]
-    assert table.status().memory_version == 2
-    assert_well(table)
-
-
-async def test_between_layers_of_the_chat(table: Table) -> None:
-    """A snippet before one of a deep layer goes as deep, one after it no deeper than that."""
-    load(table, file(store([told("low", 30, 33)], [], [told("deep", 10, 19)], through=33), chat(70)))
-    imported = adopt(table, store([told("a", 0, 3), told("b", 4, 9), told("d", 34, 39)], [], [], [told("c", 20, 25)]))
-    assert [(text, layer) for text, layer, _, _ in spans(table)] == [
-        ("a", 2), ("b", 2), ("deep", 2), ("c", 2), ("low", 0), ("d", 0),
-    ]  # fmt: skip
-    assert sorted(codes(imported)) == ["layer_changed"] * 3 + ["pointer_recomputed"]
-    assert_well(table)
-
-
-async def test_the_same_memory_again_changes_nothing(table: Table) -> None:
-    """All of it is there; the version stays."""
-    load(table, file(WHOLE, chat(50, ghosts=26)))
-    before = spans(table)
-    imported = adopt(table, WHOLE)
-    assert (imported.snippets, set(codes(imported))) == (0, {"snippet_not_taken"})
-    assert (spans(table), table.status().memory_version) == (before, 1)
-
-
-async def test_ids_of_stored_messages(table: Table) -> None:
-    """A memory finds messages by the ids they have here, and by those that a fork gave them."""
-    lines = [line(index, extra={"sc_id": f"m{index}"}) for index in range(40)]
-    load(table, file(None, lines))
-    ids = [message.id for message in of_state(table, "all")]
-    mine, forks = {"text": "mine", "sourceMessageIds": ids[:4]}, {"text": "fork's", "sourceMessageIds": ["m4", "m7"]}
-    gone = {"text": "gone", "sourceMessageIds": ["m99"]}
-    imported = adopt(table, {"layers": [[mine, forks, gone]], "ghostedMessageIds": ["m5"]})
-    assert spans(table) == [("mine", 0, 0, 3), ("fork's", 0, 4, 7)]
-    assert codes(imported) == ["snippet_not_taken"]
-
-
-async def test_a_chat_that_uses_no_memory_keeps_it(table: Table) -> None:
-    """Imported memory is layered memory: it sleeps until the chat uses that."""
-    load(table, file(None, chat(40)))
-    table.services.keeping.patch("c", {"strategy": "none"})
-    assert adopt(table, store([told("a", 0, 3)], through=3)).snippets == 1
-    assert table.status().counts.ghosted == 0
-    table.services.keeping.patch("c", {"strategy": "layered"})
-    assert table.status().counts.ghosted == 4
-    assert_well(table)
-
-
-async def test_marked_messages_stay_out(table: Table) -> None:
-    """What a person pinned or hid since is not covered."""
-    load(table, file(None, chat(40)))
-    table.sql("UPDATE messages SET pinned = 1 WHERE position = 2")
-    table.sql("UPDATE messages SET hidden = 1 WHERE position IN (4, 5)")
-    adopt(table, store([told("a", 0, 3), told("b", 4, 5), told("c", 6, 7)], through=7))
-    assert spans(table) == [("a", 0, 0, 3), ("c", 0, 6, 7)]
-    assert [m.index for m in of_state(table, "ghosted")] == [0, 1, 3, 6, 7]
-    assert_well(table)
 
 
 async def test_a_real_play_with_a_memory(table: Table) -> None:
