@@ -40,6 +40,7 @@ from app.services.recovering import Recovering
 from app.services.repairing import Repairing
 from app.services.reporting import Reporting
 from app.services.revising import Revising
+from app.services.searching import Searching
 from app.services.starting import Starting
 from app.services.steering import Steering
 from app.services.syncing import Syncing
@@ -128,6 +129,7 @@ def _services(
     steering = Steering(db, runner)
     reporting = Reporting(db, blocks, connections, models)
     repairing = Repairing(db, runner)
+    searching = Searching(db)
     return Services(
         keeping=Keeping(db, runner),
         recording=Recording(db, count, runner),
@@ -140,6 +142,7 @@ def _services(
         checkup=Checkup(db, repairing, connections.vault),
         reporting=reporting,
         browsing=Browsing(db),
+        searching=searching,
         projecting=Projecting(db, blocks, connections, count),
         connections=connections,
         revising=Revising(db, count, runner),
@@ -147,7 +150,7 @@ def _services(
         working=Working(db, runner),
         importing=Importing(db, count, runner),
         exporting=Exporting(db),
-        commands=Commands(reporting, steering),
+        commands=Commands(reporting, steering, searching),
         prompts=prompts,
         health=Readying(db, models, lambda: runner.alive),
     )

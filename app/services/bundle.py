@@ -19,6 +19,7 @@ from app.services.recovering import Recovering
 from app.services.repairing import Repairing
 from app.services.reporting import Reporting
 from app.services.revising import Revising
+from app.services.searching import Searching
 from app.services.steering import Steering
 from app.services.syncing import Syncing
 from app.services.undoing import Undoing
@@ -40,6 +41,7 @@ class Services:
     checkup: Checkup
     reporting: Reporting
     browsing: Browsing
+    searching: Searching
     projecting: Projecting
     connections: Connections
     revising: Revising

@@ -7,7 +7,11 @@ from typing import Any, Literal
 
 from app.errors import InvalidRequest
 from app.services.reporting import Reporting, Status
+from app.services.searching import HitView, Searching
 from app.services.steering import Started, Steering
+
+_HITS = 10
+"""How many hits a command shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,7 @@ class Commands:
 
     reporting: Reporting
     steering: Steering
+    searching: Searching
 
     async def run(self, chat_id: str, command: str) -> CommandResult:
         """Run `/sc-NAME words`. Raises InvalidRequest for an unknown command, NotFound for an unknown chat."""
@@ -49,6 +54,7 @@ class Commands:
             "/sc-pause": ("stop folding by itself; the memory is still sent", self._pause),
             "/sc-resume": ("fold by itself again", self._resume),
             "/sc-clear": ("forget every summary; every message is visible again", self._clear),
+            "/sc-search": ("words: find them in messages and summaries", self._search),
             "/sc-help": ("this list", self._help),
         }
 
@@ -90,6 +96,11 @@ class Commands:
         text = f"Forgot {cleared.cleared_snippets} snippets; {cleared.unghosted_messages} messages are visible again."
         return CommandResult(text, asdict(cleared))
 
+    async def _search(self, chat_id: str, words: str) -> CommandResult:
+        found = await asyncio.to_thread(self.searching.search, chat_id, words, _HITS)
+        text = "\n".join(map(_hit_line, found)) or "Nothing found."
+        return CommandResult(text, {"items": [asdict(hit) for hit in found], "next_cursor": None})
+
     async def _help(self, _chat_id: str, _words: str) -> CommandResult:
         lines = {name: purpose for name, (purpose, _) in self._known().items()}
         return CommandResult("\n".join(f"{name}: {purpose}" for name, purpose in lines.items()), {"commands": lines})
@@ -100,6 +111,11 @@ def _started(started: Started) -> CommandResult:
         return CommandResult(f"Nothing to do: {started.reason}.", asdict(started))
     batches = started.job.progress.total
     return CommandResult(f"Folding {batches} {'batch' if batches == 1 else 'batches'}.", asdict(started))
+
+
+def _hit_line(hit: HitView) -> str:
+    what = f"Message {hit.index}" if hit.kind == "message" else f"Snippet over message {hit.index} and what follows"
+    return f"{what}: {hit.excerpt}"
 
 
 def _status_lines(status: Status) -> list[str]:

@@ -104,10 +104,17 @@ def _is_letter(char: str) -> bool:
 
 
 def in_fts5(part: Part) -> str:
-    """A part as a string of FTS5's query language: the beginning of a word is enough, unless its end is asked for."""
+    """A part as a string of FTS5's query language. The beginning of a word is enough, unless its end is asked for.
+
+    A single letter is a word: as the beginning of one it would stand for half of the index.
+    """
     last = _LAST_RUN.search(part.text)
     words = _spread(part.text).split()
     if last and len(last[0]) > 1:
         words.pop()  # the run may go on in the text, and then nothing stands alone there
-    begins = len(last[0]) == 1 if last else not part.whole
+    begins = len(last[0]) == 1 if last else not part.whole and _ends_long(part.text)
     return f'"{" ".join(words)}"{" *" if begins else ""}'
+
+
+def _ends_long(text: str) -> bool:
+    return len(text) > 1 and _is_letter(text[-2]) and _is_letter(text[-1])

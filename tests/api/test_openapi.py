@@ -27,6 +27,7 @@ DELETE /v1/chats/{chat_id}/snippets/{snippet_id} · POST /v1/chats/{chat_id}/sni
 GET /v1/chats/{chat_id}/snippets/{snippet_id}/versions · POST /v1/chats/{chat_id}/undo ·
 GET /v1/chats/{chat_id}/snippets/{snippet_id}/messages · POST /v1/import · POST /v1/chats/{chat_id}/import ·
 GET /v1/chats/{chat_id}/export ·
+GET /v1/chats/{chat_id}/search ·
 POST /v1/chats/{chat_id}/commands · GET /v1/presets · GET /v1/jobs · GET /v1/jobs/{job_id} ·
 POST /v1/jobs/{job_id}/cancel · GET /v1/connections · GET /v1/connections/{name} · PUT /v1/connections/{name} ·
 DELETE /v1/connections/{name} · GET /v1/connections/{name}/models · POST /v1/connections/{name}/test ·

@@ -13,6 +13,7 @@ from app.api.routes import (
     messages,
     projection,
     repair,
+    search,
     settings,
     snippets,
 )
@@ -25,6 +26,7 @@ routers = [
     memory.router,
     repair.router,
     snippets.router,
+    search.router,
     commands.router,
     imports.router,
     jobs.router,
