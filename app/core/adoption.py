@@ -60,15 +60,16 @@ class Adoption:
     repairs: tuple[Repair, ...]
 
 
-def adopt(claims: Sequence[Claim], ground: Ground, ends: Sequence[int] = ()) -> Adoption:
+def adopt(claims: Sequence[Claim], ground: Ground, ends: Sequence[int] = (), window: int = 0) -> Adoption:
     """Find each claim its place. Claims are in reading order: deepest layer first, oldest first.
 
     `ends`: hints at the index of the newest message that the last claims cover, the best first; only claims without a
-    range that no range follows need one.
+    range that no range follows need one. `window`: how many of the newest turns are to stay verbatim.
     """
     repairs: list[Repair] = []
     spans = _within(ground, _filled(claims, ground, ends, repairs), repairs)
-    placed = _in_order(ground, _apart(ground, spans, repairs), repairs)
+    apart = list(_apart(ground, spans, repairs))
+    placed = _in_order(ground, _before_window(ground, apart, window, repairs), repairs)
     taken = {snippet.number for snippet in placed}
     told = [repair for repair in repairs if (repair.code == NOT_TAKEN) != (repair.number in taken)]
     return Adoption(tuple(placed), tuple(sorted(told, key=lambda repair: (repair.code != NOT_TAKEN, repair.number))))
@@ -158,6 +159,21 @@ def _apart(ground: Ground, spans: Iterable[Placed], repairs: list[Repair]) -> It
             repairs.append(Repair("range_overlaps", span.number, told))
         end = found[1]
         yield replace(span, first=found[0], last=found[1])
+
+
+def _before_window(ground: Ground, spans: list[Placed], window: int, repairs: list[Repair]) -> list[Placed]:
+    """If fewer than half of the window's turns would be left, the newest are not taken until all of them are
+    (layered.md, promise 3); what the chat has stays.
+    """
+    held = ground.held[-1].last if ground.held else -1
+    left = list(spans)
+    while left and left[-1].last > held and ground.turns_after(left[-1].last) < window:
+        if len(left) == len(spans) and 2 * ground.turns_after(left[-1].last) >= window:
+            break
+        span = left.pop()
+        why = f"its {_messages(span)} are among the newest turns, which stay verbatim"
+        repairs.append(Repair(NOT_TAKEN, span.number, why))
+    return left
 
 
 def _in_order(ground: Ground, spans: Iterable[Placed], repairs: list[Repair]) -> list[Placed]:

@@ -52,6 +52,10 @@ class Ground:
         """Where turns that may be covered end, from `first` to `last`."""
         return [index for index in range(first, last + 1) if self.closes[index]]
 
+    def turns_after(self, index: int) -> int:
+        """How many turns that may be covered end after a place."""
+        return self.closes.count(1, index + 1)
+
     def widest(self, first: int, last: int) -> tuple[int, int] | None:
         """The first and last free message of that stretch from `first` to `last` between held ranges in which most is
         said, the earliest of several; None where nothing is.

@@ -14,9 +14,7 @@ from app.formats.parsed import ParsedMemory, WarningLog
 from app.formats.summaryception import STORE_KEY
 from app.services.locating import Whereabouts, claims_of
 from app.services.ports import Counter
-from app.services.reading import read_state
-from app.services.retiring import retire
-from app.store import chats, counting, messages, places, snippets, trees
+from app.store import chats, messages, places, snippets, trees
 from app.store.clock import now_ms, to_ms
 from app.store.tables import Chat, Snippet
 
@@ -55,17 +53,38 @@ def take_in(session: Session, chat: Chat, offer: Offer, where: Whereabouts, log:
     ground = survey(places.spots(session, chat.key, _STRATEGY), held)
     claims, repairs = claims_of(offer.memory, where)
     numbers = [number for number, _ in claims]
-    adoption = adopt([claim for _, claim in claims], ground, where.ends(offer.memory))
+    adoption = adopt([claim for _, claim in claims], ground, where.ends(offer.memory), _window(session, chat))
     repairs += [replace(repair, number=numbers[repair.number]) for repair in adoption.repairs]
     _tell(offer.memory, repairs, log)
-    if not adoption.placed:
-        return TakenIn(0, bytes(ground.total))
-    write = _Writer(session, chat, offer, alone=not held).write
-    stored = [(one, write(numbers[one.number], one)) for one in adoption.placed]
-    gone = _settle(session, chat, adoption.placed[-1].last, log)
-    kept = [(numbers[one.number], one, snippet) for one, snippet in stored if snippet.key not in gone]
-    _keep_details(chat, offer.memory, {snippet.id: number for number, _, snippet in kept})
-    return TakenIn(len(kept), _covered(ground, [one for _, one, _ in kept]))
+    if adoption.placed:
+        write = _Writer(session, chat, offer, alone=not held).write
+        stored = {write(numbers[one.number], one).id: numbers[one.number] for one in adoption.placed}
+        _note(chat, offer.memory, stored)
+    return TakenIn(len(adoption.placed), _covered(ground, adoption.placed))
+
+
+def _window(session: Session, chat: Chat) -> int:
+    """How many turns stay verbatim; `compat` keeps to the original, which guards none."""
+    layered = resolve(chats.server_settings(session), chat.settings)[0].layered
+    return 0 if layered.window == "compat" else layered.verbatim_turns
+
+
+def _note(chat: Chat, memory: ParsedMemory, numbers: Mapping[str, int]) -> None:
+    """The chat has other memory now: what was planned does not hold, and nobody is asked about a backlog behind it.
+
+    What the file says of the memory and of its snippets (numbers by id) beyond our own fields is kept with the chat.
+    """
+    chat.memory_version += 1
+    chat.epoch += 1
+    chat.backlog_answer = chat.backlog_answer or "began"
+    before = (chat.extra or {}).get(STORE_KEY, {})
+    details = {snippet_id: memory.snippets[number].extra for snippet_id, number in numbers.items()}
+    kept = {
+        "store": before.get("store", {}) | memory.extra,
+        "snippets": before.get("snippets", {}) | {name: detail for name, detail in details.items() if detail},
+    }
+    if any(kept.values()):
+        chat.extra = {**(chat.extra or {}), STORE_KEY: kept}
 
 
 class _Writer:
@@ -106,48 +125,6 @@ class _Writer:
         position = self._next.get(one.layer, 0)
         self._next[one.layer] = position + 1
         return one.layer, position
-
-
-def _settle(session: Session, chat: Chat, last: int, log: WarningLog) -> set[int]:
-    """The chat has other memory now, up to the index `last`; the keys of live snippets that gave way to its window."""
-    version = chat.memory_version
-    gone = _free_window(session, chat, last)
-    if gone:
-        log.summarize(
-            "window_kept",
-            f"The memory reached into the chat's newest turns, which stay verbatim: {len(gone)} of its newest snippets "
-            "gave way to the messages they stood for.",
-        )
-    chat.memory_version = version + 1
-    chat.epoch += 1
-    if chat.backlog_answer is None and snippets.live(session, chat.key, _STRATEGY):
-        chat.backlog_answer = "began"  # what waits now waits behind memory, and nobody is asked about it
-    session.flush()
-    return gone
-
-
-def _free_window(session: Session, chat: Chat, last: int) -> set[int]:
-    """Give up the newest snippets if too few turns are left verbatim; the keys of those that went."""
-    if chat.strategy != _STRATEGY:
-        return set()
-    wanted = resolve(chats.server_settings(session), chat.settings)[0].layered.verbatim_turns
-    if counting.count_turns_after(session, chat.key, _STRATEGY, last, wanted) >= wanted:
-        return set()  # known without reading all that is uncovered
-    state = read_state(session, chat)
-    left = {snippet.core.key for snippet in retire(session, state).live}
-    return {snippet.core.key for snippet in state.live} - left
-
-
-def _keep_details(chat: Chat, memory: ParsedMemory, numbers: Mapping[str, int]) -> None:
-    """Keep with the chat what the file says of the memory and of its snippets (by id) beyond our own fields."""
-    before = (chat.extra or {}).get(STORE_KEY, {})
-    details = {snippet_id: memory.snippets[number].extra for snippet_id, number in numbers.items()}
-    kept = {
-        "store": before.get("store", {}) | memory.extra,
-        "snippets": before.get("snippets", {}) | {name: detail for name, detail in details.items() if detail},
-    }
-    if any(kept.values()):
-        chat.extra = {**(chat.extra or {}), STORE_KEY: kept}
 
 
 def _covered(ground: Ground, placed: Iterable[Placed]) -> bytes:

@@ -158,6 +158,18 @@ def test_nothing_but_what_may_be_covered_is_no_place() -> None:
     assert "none that may be covered" in adoption.repairs[0].detail
 
 
+@pytest.mark.parametrize(
+    ("last", "window", "taken"),
+    [(13, 10, 3), (13, 11, 0), (15, 7, 3), (15, 9, 1), (17, 7, 2), (23, 10, 1), (23, 12, 0), (23, 0, 3)],
+)
+def test_the_window_stays_verbatim(last: int, window: int, taken: int) -> None:
+    """If a memory of twelve turns leaves fewer than half of it, its newest snippets are not taken until all is left."""
+    claims = [Claim(0, (0, 3)), Claim(0, (4, 9)), Claim(0, (10, last))]
+    adoption = adopt(claims, turns(12), window=window)
+    assert len(adoption.placed) == taken
+    assert [code for _, code in codes(adoption)] == [NOT_TAKEN] * (3 - taken)
+
+
 # Whatever a file says
 
 spots = st.builds(

@@ -133,9 +133,10 @@ async def test_the_pointer_is_worked_out_anew(table: Table, through: Any, told_s
 
 
 async def test_a_memory_over_the_newest_turns_gives_way(table: Table) -> None:
-    """The window stays verbatim: the newest snippets go, what they covered is visible, and that is told."""
+    """The window stays verbatim: the newest snippets are not taken, and that is told."""
     imported = load(table, file(store([told("a", 0, 9), told("b", 10, 21), told("c", 22, 29)], through=29), chat(30)))
-    assert (imported.snippets, codes(imported)) == (1, ["window_kept"])
+    assert (imported.snippets, codes(imported)) == (1, ["snippet_not_taken"] * 2)
+    assert "among the newest turns" in imported.warnings[0].detail
     assert spans(table) == [("a", 0, 0, 9)]
     assert table.status().memory_version == 1
     assert_well(table)

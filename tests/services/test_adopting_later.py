@@ -68,6 +68,14 @@ async def test_between_layers_of_the_chat(table: Table) -> None:
     assert_well(table)
 
 
+async def test_a_memory_over_the_newest_turns_takes_nothing_away(table: Table) -> None:
+    """Where the chat's own memory leaves just enough verbatim, one that would leave too little is not taken."""
+    load(table, file(store([told("mine", 0, 19)], through=19), chat(36)))
+    imported = adopt(table, store([told("a", 20, 27)], through=27))
+    assert (imported.snippets, codes(imported)) == (0, ["snippet_not_taken"])
+    assert (spans(table), table.status().memory_version) == ([("mine", 0, 0, 19)], 1)
+
+
 async def test_the_same_memory_again_changes_nothing(table: Table) -> None:
     """All of it is there; the version stays."""
     load(table, file(WHOLE, chat(50, ghosts=26)))
