@@ -90,12 +90,15 @@ def _require_sound(session: Session, chat_key: int) -> None:
     """Raises InvalidRequest where what came in would break a promise (layered.md, Promises)."""
     for strategy in COVERING:
         leaf = leaf_of(strategy)
-        if leaf is not None:
-            _require_order(soundness.live_ranges(session, chat_key, strategy, leaf))
-            stranded = soundness.first_stranded(session, chat_key, strategy, leaf)
-            if stranded is not None:
-                message, snippet = stranded
-                raise unsound(f"message {message!r} is under snippet {snippet!r}, which is neither live nor in one")
+        if leaf is None:
+            continue
+        stranded = soundness.first_stranded(session, chat_key, strategy, leaf)
+        if stranded is not None:
+            message, snippet = stranded
+            raise unsound(
+                f"message {message!r} is under snippet {snippet!r}, which is neither live nor a part of a live one"
+            )
+        _require_order(soundness.live_ranges(session, chat_key, strategy, leaf))
 
 
 def _require_order(ranges: Iterator[Range]) -> None:
