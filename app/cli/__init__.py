@@ -80,12 +80,17 @@ def import_chat(
     format: Annotated[
         str | None, typer.Option(help="turnfold, sillytavern or openai; by default the content decides.")
     ] = None,
+    memory: Annotated[
+        str | None, typer.Option(metavar="FILE", help="The chat's Summaryception memory, if it is a file of its own.")
+    ] = None,
     fold: Annotated[
         bool, typer.Option(help="Fold all that lies outside the window now; Ctrl-C keeps what is done.")
     ] = False,
 ) -> None:
     """Take in a chat from a file. A server on the same database may keep running."""
-    import_module("app.cli.importing").import_chat(file, chat_id=chat_id, title=title, format=format, fold=fold)
+    import_module("app.cli.importing").import_chat(
+        file, chat_id=chat_id, title=title, format=format, memory=memory, fold=fold
+    )
 
 
 @app.command("export", epilog="Example: turnfold export mira --format sillytavern --output Mira.jsonl")

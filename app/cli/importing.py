@@ -26,20 +26,31 @@ _LOOK_S = 0.2
 
 
 @plain_errors()
-def import_chat(file: str, *, chat_id: str | None, title: str | None, format: str | None, fold: bool) -> None:
-    """Import a file, tell what came in, and fold it if that is asked for."""
+def import_chat(
+    file: str, *, chat_id: str | None, title: str | None, format: str | None, memory: str | None, fold: bool
+) -> None:
+    """Import a file, and the memory beside it if there is one; tell what came in, and fold it if that is asked for."""
     # What other chats left to do is a server's work.
     settings = Settings(resume_jobs=False)
     bring_up_to_date(settings.database_url)
     with opened(settings) as server:
-        with _stream(file) as (stream, size), _progress() as progress:
+        with _stream(file) as (stream, size), _beside(memory) as store, _progress() as progress:
             source = progress.wrap_file(stream, total=size, description="Reading")
-            imported = server.services.importing.load(source, chat_id=chat_id, title=title, format=format)
+            imported = server.services.importing.load(source, chat_id=chat_id, title=title, format=format, memory=store)
         _tell(imported)
         if fold:
             _fold(server, imported.chat_id)
         else:
             _tell_what_waits(server, imported.chat_id)
+
+
+@contextmanager
+def _beside(memory: str | None) -> Iterator[BinaryIO | None]:
+    if memory is None:
+        yield None
+        return
+    with _stream(memory) as (stream, _):
+        yield stream
 
 
 @contextmanager
@@ -67,7 +78,8 @@ def _progress() -> Progress:
 
 def _tell(imported: Imported) -> None:
     count = f"{imported.messages} {'message' if imported.messages == 1 else 'messages'}"
-    typer.echo(f"Imported chat {imported.chat_id}: {count}.")
+    memory = f", {imported.snippets} {'snippet' if imported.snippets == 1 else 'snippets'}" if imported.snippets else ""
+    typer.echo(f"Imported chat {imported.chat_id}: {count}{memory}.")
     for warning in imported.warnings:
         warn(warning.detail)
 

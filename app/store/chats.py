@@ -3,13 +3,16 @@
 from typing import Any
 
 from sqlalchemy import bindparam, delete, func, select, tuple_, update
+from sqlalchemy.orm import defer
 from sqlmodel import Session, SQLModel, col
 
 from app.store.clock import now_ms
 from app.store.engine import rows
 from app.store.tables import Chat, Job, Message, ServerSettings
 
-_BY_ID = select(Chat).where(col(Chat.id) == bindparam("id"))
+# What an imported file said of a chat may be long, and is wanted by exports alone.
+_LIGHT = defer(Chat.extra)  # type: ignore[arg-type]  # SQLModel types its columns as values
+_BY_ID = select(Chat).options(_LIGHT).where(col(Chat.id) == bindparam("id"))
 _M = SQLModel.metadata.tables["messages"].c
 _S = SQLModel.metadata.tables["server_settings"].c
 _SETTINGS = select(col(ServerSettings.settings))
@@ -22,7 +25,7 @@ def find(session: Session, chat_id: str) -> Chat | None:
 
 def get(session: Session, chat_key: int) -> Chat | None:
     """The chat by its number, or None if it was deleted."""
-    return session.get(Chat, chat_key)
+    return session.get(Chat, chat_key, options=[_LIGHT])
 
 
 def add(session: Session, chat_id: str, fields: dict[str, Any]) -> Chat:
@@ -37,7 +40,7 @@ def add(session: Session, chat_id: str, fields: dict[str, Any]) -> Chat:
 def page(session: Session, after: tuple[int, int] | None, limit: int) -> list[Chat]:
     """Chats, newest activity first, after the place (updated_at, key)."""
     place = tuple_(col(Chat.updated_at), col(Chat.key))
-    query = select(Chat).order_by(col(Chat.updated_at).desc(), col(Chat.key).desc()).limit(limit)
+    query = select(Chat).options(_LIGHT).order_by(col(Chat.updated_at).desc(), col(Chat.key).desc()).limit(limit)
     if after is not None:
         query = query.where(place < after)
     return list(session.execute(query).scalars())

@@ -1,5 +1,6 @@
 """`turnfold import`."""
 
+import json
 import signal
 from pathlib import Path
 
@@ -17,6 +18,17 @@ def test_a_file_comes_in(run: Run, chat_file: Path) -> None:
     assert shown.exit_code == 0
     assert shown.stdout == "Imported chat gates: 32 messages.\n"
     assert "Messages: 32 (32 visible" in run("status", "gates").stdout
+
+
+def test_a_memory_beside_the_chat(run: Run, chat_file: Path, tmp_path: Path) -> None:
+    """The extension's memory, in a file of its own, covers what it says; how many snippets that are is said."""
+    store = {"layers": [[{"text": "The gates are asked about.", "turnRange": [0, 5]}]], "summarizedUpTo": 5}
+    (tmp_path / "memory.json").write_text(json.dumps(store), encoding="utf-8")
+    shown = run("import", str(chat_file), "--chat-id", "gates", "--memory", "memory.json")
+    assert shown.exit_code == 0, shown.stderr
+    assert shown.stdout.startswith("Imported chat gates: 32 messages, 1 snippet.\n")
+    assert "The gates are asked about." in run("preview", "gates").stdout
+    assert run("import", str(chat_file), "--memory", "nowhere.json").exit_code == 1
 
 
 def test_standard_input(run: Run, chat_file: Path) -> None:
