@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlmodel import Session
 
-from app.formats.turnfold import write_turnfold
+from app.formats.turnfold import CHAT_FIELDS, write_turnfold
 from app.store import snippets, streams
 from app.store.streams import Row
 from app.store.tables import Chat
@@ -17,7 +17,8 @@ _EMPTY = ("tool_calls", "extra", "usage", "settings")
 def dump(session: Session, chat: Chat, messages: Iterable[Row]) -> Iterator[str]:
     """The text of a file, line by line; `messages` are the rows of streams.stream_messages."""
     parts = [part for part, count in streams.count_parts(session, chat.key).items() if count]
-    return write_turnfold(_plain(chat.model_dump()), parts, _records(session, chat.key, messages))
+    about = _plain({name: getattr(chat, name) for name in CHAT_FIELDS})
+    return write_turnfold(about, parts, _records(session, chat.key, messages))
 
 
 def _records(session: Session, chat_key: int, messages: Iterable[Row]) -> Iterator[tuple[str, dict[str, Any]]]:
