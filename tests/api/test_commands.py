@@ -18,6 +18,20 @@ def test_a_command_answers_people_and_programs(service: Service, chat: str) -> N
     assert found["data"] == service.status(chat)
 
 
+def test_a_search_answers_people_and_programs(service: Service, chat: str) -> None:
+    """/sc-search lists hits one a line, and gives those of the matching call; no words are a 422."""
+    service.say(chat, 1, 2, fold="none")
+    found = service.post(f"/chats/{chat}/commands", {"command": "/sc-search brass key"}).json()
+    assert found["text"].splitlines() == [
+        "Message 3: Tom opens gate 2 with the brass key.",
+        "Message 1: Tom opens gate 1 with the brass key.",
+    ]
+    assert found["data"] == service.get(f"/chats/{chat}/search", params={"q": "brass key"}).json()
+    nothing = service.post(f"/chats/{chat}/commands", {"command": "/sc-search 东京"}).json()
+    assert nothing == {"text": "Nothing found.", "data": {"items": [], "next_cursor": None}}
+    assert service.post(f"/chats/{chat}/commands", {"command": "/sc-search"}).status_code == 422
+
+
 @pytest.mark.parametrize(
     "body", [{"command": "/sc-fly"}, {"command": ""}, {"command": "a\0"}, {"command": 5}, {}, None]
 )

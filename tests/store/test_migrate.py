@@ -18,6 +18,7 @@ from app.store import jobs, messages, search
 from app.store.engine import Database, make_engine
 from app.store.migrate import is_current, migrate, schema_change
 from tests.support.rows import LAYERED, add_chat, add_messages, add_snippet, keys_at
+from tests.support.searched import add_texts, found
 
 TABLES = sorted(SQLModel.metadata.tables)
 INDEX = {search.INDEX, *(f"{search.INDEX}_{part}" for part in ("config", "data", "docsize", "idx"))}
@@ -102,6 +103,20 @@ def test_down_and_up_again(blank: Engine) -> None:
     migrate(blank)
     assert is_current(blank)
     assert created(blank) == first
+
+
+def test_texts_of_older_databases_are_found(db: Database) -> None:
+    """What was said before there was an index is in it after the migration, in every script."""
+    with schema_change(db.engine) as config:
+        command.downgrade(config, "0002")
+    with db.write() as session:
+        chat_key = add_chat(session).key
+        add_texts(session, chat_key, "the gate", "我们去东京了", None, "")
+        add_snippet(session, chat_key, 0, 0, id="s", text="An old gate.")
+    migrate(db.engine)
+    with db.read() as session:
+        assert sorted(found(session, chat_key, "gate")) == ["m0", "s"]
+        assert found(session, chat_key, "东京") == ["m1"]
 
 
 @pytest.mark.parametrize("table", ["chats", "snippets", "jobs", "messages"])
