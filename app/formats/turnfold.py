@@ -43,12 +43,16 @@ _SERVED = (*COVERING, Strategy.NONE)
 MAX_LAYER = 99
 """Ten layers can be made here; other programs' files may bring more."""
 
+_COUNT = whole()
 _KINDS = ("fold", "seed", "merge", "manual", "import")
 _STATES = ("live", "absorbed", "superseded", "deleted")
 
 
+_known_strategy = one_of([strategy.value for strategy in Strategy])
+
+
 def _strategy(value: Any) -> str:
-    name = one_of([strategy.value for strategy in Strategy])(value)
+    name = _known_strategy(value)
     if name not in _SERVED:
         raise Unknown(f"the strategy {name}")
     return str(name)
@@ -84,20 +88,18 @@ def _run(value: Any) -> list[int]:
     """First and last index of neighbours, and how often their texts had been changed."""
     if not isinstance(value, list) or len(value) != 3:
         raise Wrong("must be lists of first index, last index and revision")
-    first, last, revision = (whole()(number) for number in value)
+    first, last, revision = map(_COUNT, value)
     if first > last:
         raise Wrong("must have the first index before the last")
     return [first, last, revision]
 
 
-_COUNT = whole()
 _FLAG = Field(flag, default=False)
 _TIME = Field(read_time, write_time)
 _OPTIONAL_TEXT, _OPTIONAL_ID = Field(text, default=None), Field(identifier, default=None)
 _OPTIONAL_OBJECT = Field(json_object, default=None)
-_USAGE: Shape = {name: Field(whole(most=2**53)) for name in ("calls", "prompt_tokens", "completion_tokens")}
-
-_COVERED: Shape = {"runs": Field(list_of(_run)), "gone": _FLAG}
+_USAGE = Shape({name: Field(whole(most=2**53)) for name in ("calls", "prompt_tokens", "completion_tokens")})
+_COVERED = Shape({"runs": Field(list_of(_run)), "gone": _FLAG})
 
 
 def _covered(value: Any) -> dict[str, Record]:
@@ -109,7 +111,7 @@ def _write_covered(covered: Mapping[str, Record]) -> dict[str, Record]:
     return {leaf: write_record(_COVERED, under) for leaf, under in covered.items()}
 
 
-_SAID: Shape = {
+_SAID: Mapping[str, Field] = {
     "role": Field(one_of([role.value for role in Role])),
     "name": _OPTIONAL_TEXT,
     "content": Field(content, default=None),
@@ -122,7 +124,7 @@ _SAID: Shape = {
     "extra": _OPTIONAL_OBJECT,
 }
 
-CHAT_FIELDS: Shape = {
+_CHAT: Mapping[str, Field] = {
     "id": Field(identifier),
     "title": _OPTIONAL_TEXT,
     "user_name": _OPTIONAL_TEXT,
@@ -137,7 +139,9 @@ CHAT_FIELDS: Shape = {
     "created_at": _TIME,
 }
 
-PARTS: Mapping[str, Shape] = {
+CHAT_SHAPE = Shape(_CHAT)
+
+_PARTS: Mapping[str, Mapping[str, Field]] = {
     "message": {
         "index": Field(_COUNT),
         "id": Field(identifier),
@@ -189,6 +193,8 @@ PARTS: Mapping[str, Shape] = {
         "made_at": _TIME,
     },
 }
+
+PARTS: Mapping[str, Shape] = {part: Shape(fields) for part, fields in _PARTS.items()}
 """What a line may hold, by the key that names it."""
 
 
@@ -197,7 +203,7 @@ def write_turnfold(chat: Record, parts: Sequence[str], records: Iterable[tuple[s
 
     `parts` are those that occur, so that a reader knows at once whether it can take them all.
     """
-    yield _line({KEY: {"version": VERSION, "parts": list(parts)}, CHAT: write_record(CHAT_FIELDS, chat)})
+    yield _line({KEY: {"version": VERSION, "parts": list(parts)}, CHAT: write_record(CHAT_SHAPE, chat)})
     counts = dict.fromkeys(parts, 0)
     for part, record in records:
         counts[part] += 1

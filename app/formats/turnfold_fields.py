@@ -44,33 +44,42 @@ class Field:
         return self.default is _REQUIRED
 
 
-Shape = Mapping[str, Field]
+class Shape:
+    """The fields of a record, in the order in which they are written."""
+
+    def __init__(self, fields: Mapping[str, Field]) -> None:
+        self.fields = fields
+        self.required = tuple(name for name, field in fields.items() if field.required)
+        self.defaults = {name: field.default for name, field in fields.items() if not field.required}
 
 
 def read_record(shape: Shape, value: Any) -> Record:
     """The record that a JSON object holds, with its defaults. Raises Wrong and Unknown."""
     given = json_object(value)
-    unknown = next((name for name in given if name not in shape), None)
-    if unknown is not None:
-        raise Unknown(f"the field “{unknown[:60]}”")
-    return {name: _read(name, field, given) for name, field in shape.items()}
+    record = dict(shape.defaults)
+    for name, said in given.items():
+        field = shape.fields.get(name)
+        if field is None:
+            raise Unknown(f"the field “{name[:60]}”")
+        record[name] = _read(name, field, said)
+    missing = next((name for name in shape.required if name not in given), None)
+    if missing is not None:
+        raise Wrong(f"“{missing}” is missing")
+    return record
 
 
 def write_record(shape: Shape, record: Mapping[str, Any]) -> Record:
     """The JSON object of a record: fields in the order of the shape, those with their default left out."""
     return {
         name: field.write(record[name])
-        for name, field in shape.items()
+        for name, field in shape.fields.items()
         if field.required or record[name] != field.default
     }
 
 
-def _read(name: str, field: Field, given: Mapping[str, Any]) -> Any:
-    value = given.get(name, field.default)
-    if value is _REQUIRED:
-        raise Wrong(f"“{name}” is missing")
-    if value is field.default or (value is None and field.default is None):
-        return field.default
+def _read(name: str, field: Field, value: Any) -> Any:
+    if value is None and field.default is None:
+        return None
     try:
         return field.read(value)
     except Wrong as error:

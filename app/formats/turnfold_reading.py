@@ -8,7 +8,7 @@ from app.errors import InvalidRequest, UnsupportedComponent
 from app.formats.decoding import ByteSource, decoded
 from app.formats.lenient_json import BrokenJson, decode, storable
 from app.formats.parsed import MAX_RECORD_CHARS, Warning, WarningLog
-from app.formats.turnfold import CHAT, CHAT_FIELDS, END, KEY, PARTS, VERSION
+from app.formats.turnfold import CHAT, CHAT_SHAPE, END, KEY, PARTS, VERSION
 from app.formats.turnfold_fields import Record, Shape, Unknown, Wrong, read_record
 
 # A message that came in with a line of 16 MiB is one of ours with a little more around it.
@@ -44,7 +44,7 @@ def read_turnfold(stream: ByteSource) -> TurnfoldFile:
     lines = _objects(decoded(stream), log)
     number, header, _ = next(lines, (1, {}, 0))
     parts = _parts(number, header)
-    chat = _record(number, CHAT, CHAT_FIELDS, header.get(CHAT))
+    chat = _record(number, CHAT, CHAT_SHAPE, header.get(CHAT))
     return TurnfoldFile(chat, _records(lines, parts), log.entries)
 
 

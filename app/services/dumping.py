@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlmodel import Session
 
-from app.formats.turnfold import CHAT_FIELDS, write_turnfold
+from app.formats.turnfold import CHAT_SHAPE, write_turnfold
 from app.store import snippets, streams
 from app.store.streams import Row
 from app.store.tables import Chat
@@ -17,7 +17,7 @@ _EMPTY = ("tool_calls", "extra", "usage", "settings")
 def dump(session: Session, chat: Chat, messages: Iterable[Row]) -> Iterator[str]:
     """The text of a file, line by line; `messages` are the rows of streams.stream_messages."""
     parts = [part for part, count in streams.count_parts(session, chat.key).items() if count]
-    about = _plain({name: getattr(chat, name) for name in CHAT_FIELDS})
+    about = _plain({name: getattr(chat, name) for name in CHAT_SHAPE.fields})
     return write_turnfold(about, parts, _records(session, chat.key, messages))
 
 

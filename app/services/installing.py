@@ -15,6 +15,9 @@ from app.store.messages import leaf_of
 _NEVER = -1
 """The key of no message: stands for those that are gone in what a deletion uncovered."""
 
+_COLUMNS = [(strategy, leaf.key) for strategy in COVERING if (leaf := leaf_of(strategy)) is not None]
+"""For each strategy with snippets, the column that says which one covers a message."""
+
 _Known = Mapping[str, tuple[int, str]]
 """Keys and strategies of snippets by their ids."""
 
@@ -93,16 +96,10 @@ def _store_messages(session: Session, chat_key: int, rows: list[Row]) -> None:
     ids = {leaf for row in rows for leaf in (row.refers["leaves"] or {}).values()}
     known = intake.known_snippets(session, chat_key, ids)
     values = [
-        {**row.columns, "chat_key": chat_key, **{_column(kind): _leaf(row, kind, known) for kind in COVERING}}
+        {**row.columns, "chat_key": chat_key, **{column: _leaf(row, kind, known) for kind, column in _COLUMNS}}
         for row in rows
     ]
     intake.insert_rows(session, "messages", values)
-
-
-def _column(strategy: str) -> str:
-    column = leaf_of(strategy)
-    assert column is not None  # a strategy that covers has one
-    return column.key
 
 
 def _leaf(row: Row, strategy: str, known: _Known) -> int | None:

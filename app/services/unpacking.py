@@ -4,7 +4,7 @@ import pickle
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from app.core.model import Role
 from app.formats.turnfold_fields import Record
@@ -23,8 +23,7 @@ _SNAPSHOT = (
 _REFERRING = frozenset({"leaves", "parent_id", "snippet_id", "number", "version", "covered"})
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """The columns of a row but for keys, the line it came from, and what it refers to by id."""
 
     line: int
