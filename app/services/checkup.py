@@ -93,7 +93,7 @@ class Checkup:
         for place in (file, file.parent):
             if not os.access(place, os.W_OK):
                 found.append(_told("not_writable", f"{place} cannot be written. Change its permissions."))
-        needed, free = file.stat().st_size + backup.SPARE, shutil.disk_usage(file.parent).free
+        needed, free = backup.size_of(file) + backup.SPARE, shutil.disk_usage(file.parent).free
         if free < needed:
             found.append(
                 _told(

@@ -51,7 +51,7 @@ def back_up(database: Path, target: Path, watch: Watch | None = None) -> None:
         raise Conflict(f"There is no database at {database}.")
     try:
         with closing(sqlite3.connect(database, timeout=BUSY_TIMEOUT_S, isolation_level=None)) as source:
-            copy_into(source, target, watch)
+            copy_into(source, size_of(database), target, watch)
     except FileExistsError:
         raise Conflict(f"{target} is there already; name a file that is not.") from None
 
@@ -78,13 +78,15 @@ def stamped(database: Path, why: str) -> Path:
     return database.with_name(f"{database.name}.{why}-{datetime.now(UTC).strftime(_STAMP)}")
 
 
-def copy_into(source: sqlite3.Connection, target: Path, watch: Watch | None = None) -> None:
-    """Copy what a connection sees into a new file. Raises FileExistsError, and Conflict where it cannot be written."""
+def copy_into(source: sqlite3.Connection, size: int, target: Path, watch: Watch | None = None) -> None:
+    """Copy what a connection sees, about `size` bytes, into a new file. Raises FileExistsError, and Conflict where it
+    cannot be written.
+    """
     if target.exists():
         raise FileExistsError(target)
     try:
         source.execute("BEGIN")
-        size = _value(source, "page_count") * _value(source, "page_size")
+        source.execute("PRAGMA schema_version").fetchall()  # reads no schema, which may be damaged
         require_room(target.absolute().parent, size)
         descriptor, name = tempfile.mkstemp(dir=target.absolute().parent, prefix=f"{target.name}.")  # with mode 0600
         os.close(descriptor)
@@ -100,8 +102,10 @@ def copy_into(source: sqlite3.Connection, target: Path, watch: Watch | None = No
         raise Conflict(f"The database could not be copied to {target}: {told(error)}.") from None
 
 
-def _value(connection: sqlite3.Connection, pragma: str) -> int:
-    return int(connection.execute(f"PRAGMA {pragma}").fetchone()[0])
+def size_of(database: Path) -> int:
+    """The bytes of a database and its log: more than a copy of it takes."""
+    files = (database, database.with_name(f"{database.name}-wal"))
+    return sum(file.stat().st_size for file in files if file.exists())
 
 
 def _copy(source: sqlite3.Connection, part: Path, watch: Watch | None) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.errors import Conflict
-from app.store.backup import Watch, copy_into, require_room, stamped, sync_folder, told
+from app.store.backup import Watch, copy_into, size_of, stamped, sync_folder, told
 from app.store.integrity import check_raw, known_revisions
 
 _HEADER = b"SQLite format 3\0"
@@ -36,10 +36,9 @@ def restore(backup: Path, database: Path, watch: Watch | None = None) -> Restore
         raise Conflict(f"{backup} is the database itself; name a backup of it.")
     with closing(_open(backup)) as source:
         chats, messages = _look_through(source, backup)
-        require_room(database.absolute().parent, backup.stat().st_size)
         part = stamped(database, "restoring")
         try:
-            copy_into(source, part, watch)
+            copy_into(source, size_of(backup), part, watch)
             kept = _swap(part, database)
         except FileExistsError:
             raise Conflict(f"{part} is there already: is another restore running?") from None
