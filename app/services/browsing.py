@@ -12,7 +12,7 @@ from app.errors import NotFound
 from app.services.preconditions import etag
 from app.services.reading import require_chat
 from app.services.recording import MessageView, show
-from app.store import jobs, messages, paging, snippets
+from app.store import jobs, messages, paging, snippets, trees
 from app.store.clock import from_ms
 from app.store.engine import Database
 from app.store.snippets import Covers
@@ -100,6 +100,8 @@ class Browsing:
 def _in_state(chat: Chat, state: str) -> ColumnElement[bool]:
     live, present = col(Snippet.state) == "live", col(Snippet.strategy) == chat.strategy
     choices: dict[str, ColumnElement[bool]] = {"all": true(), "live": live & present, "dormant": live & ~present}
+    if state == "absorbed":
+        return (col(Snippet.state) == state) & col(Snippet.key).not_in(trees.fallen(chat.key))
     return choices.get(state, col(Snippet.state) == state)
 
 
@@ -122,14 +124,23 @@ def _show_all(session: Session, chat: Chat, found: Sequence[Snippet]) -> list[Sn
     covers: dict[int, Covers] = {}
     for strategy in Strategy:
         covers |= snippets.covers(session, chat.key, [s.key for s in found if s.strategy == strategy])
+    states = _states(session, chat, found)
     return [
-        _show(chat, snippet, parents.get(snippet.parent_key or 0), children[snippet.key], covers.get(snippet.key))
-        for snippet in found
+        _show(snippet, state, parents.get(snippet.parent_key or 0), children[snippet.key], covers.get(snippet.key))
+        for snippet, state in zip(found, states, strict=True)
     ]
 
 
-def _show(chat: Chat, snippet: Snippet, parent: str | None, children: list[str], covers: Covers | None) -> SnippetView:
-    dormant = snippet.state == "live" and snippet.strategy != chat.strategy
+def _states(session: Session, chat: Chat, found: Sequence[Snippet]) -> list[str]:
+    """What each is shown as: live memory of another strategy is dormant, and parts of what was deleted are too."""
+    absorbed = any(snippet.state == "absorbed" for snippet in found)
+    fallen = set(session.execute(trees.fallen(chat.key)).scalars()) if absorbed else set()
+    dormant = {snippet.key for snippet in found if snippet.state == "live" and snippet.strategy != chat.strategy}
+    changed = dict.fromkeys(fallen, "deleted") | dict.fromkeys(dormant, "dormant")
+    return [changed.get(snippet.key, snippet.state) for snippet in found]
+
+
+def _show(snippet: Snippet, state: str, parent: str | None, children: list[str], covers: Covers | None) -> SnippetView:
     return SnippetView(
         id=snippet.id,
         strategy=snippet.strategy,
@@ -139,7 +150,7 @@ def _show(chat: Chat, snippet: Snippet, parent: str | None, children: list[str],
         tokens=snippet.tokens,
         source_tokens=snippet.source_tokens,
         kind=snippet.kind,
-        state="dormant" if dormant else snippet.state,
+        state=state,
         parent_id=parent,
         children=children,
         covers=covers,

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 
-from sqlalchemy import and_, func, or_, select, text, update
+from sqlalchemy import Select, and_, func, or_, select, text, update
 from sqlmodel import Session, col
 
 from app.store import messages, snippets
@@ -203,3 +203,11 @@ def stands(session: Session, snippet: Snippet) -> bool:
     """Whether a snippet is live, or a part of one that is."""
     root = snippets.root_of(session, snippet.key)
     return root is not None and root.state == "live"
+
+
+def fallen(chat_key: int) -> Select[int]:
+    """Selects the keys of what deleted snippets absorbed: it stays linked to them, and is gone as they are."""
+    gone = select(col(Snippet.key)).where(col(Snippet.chat_key) == chat_key, col(Snippet.state) == "deleted")
+    tree = select(col(Snippet.key).label("key")).where(col(Snippet.parent_key).in_(gone)).cte("fallen", recursive=True)
+    tree = tree.union_all(select(col(Snippet.key)).join(tree, col(Snippet.parent_key) == tree.c.key))
+    return select(tree.c.key)

@@ -139,7 +139,9 @@ async def test_a_merged_snippet_is_deleted_with_its_parts(table: Table, hands: H
     hands.delete(merged)
     assert table.status().counts.ghosted == ghosted - merged.covers.messages
     hands.check()
+    assert hands.listed("absorbed") == []
     for part in map(hands.shown, merged.children):
+        assert part.state == "deleted"
         for act in (lambda part=part: hands.edit(part, "x"), lambda part=part: hands.regenerate(part)):
             with pytest.raises(Conflict, match="deleted"):
                 act()

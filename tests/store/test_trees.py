@@ -229,6 +229,7 @@ def test_releasing_a_tree(tree: Tree) -> None:
         assert uncovered(session) == [0, 1, 2, 3, 4, 5, 6, 7, 10, 11]
         assert [part.key for part in trees.parts(session, root.key)] == [keys[2], keys[3]]
         assert [trees.stands(session, stored(session, key)) for key in keys] == [False] * 5 + [True]
+        assert set(session.execute(trees.fallen(1)).scalars()) == set(keys[:4])
 
 
 def test_who_covers_something_between(tree: Tree) -> None:

@@ -36,7 +36,7 @@ class Job(Shown):
 
     id: str
     chat_id: str
-    kind: str = Field(description="fold, summarize, backlog or one.", examples=["fold"])
+    kind: str = Field(description="fold, summarize, backlog, one, heal or regenerate.", examples=["fold"])
     state: JobState
     progress: Progress
     usage: Usage
