@@ -196,7 +196,7 @@ def test_whatever_a_person_does() -> None:
     run_state_machine_as_test(
         Hands,
         settings=settings(
-            max_examples=12,
+            max_examples=6,
             stateful_step_count=20,
             deadline=None,
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
