@@ -25,6 +25,11 @@ from app.store.soundness import Range
 _IN_MEMORY = 32 * 1024 * 1024
 """Bytes of a file's rows that are held in memory before they go to disk."""
 
+_WINDOW_KEPT = Warning(
+    "window_kept",
+    "The memory reached into the chat's newest turns, which stay verbatim here: its newest snippets gave way to the"
+    " messages they stood for.",
+)
 _SAME = ("title", "user_name", "character_name", "strategy", "parent_chat_id", "forked_at_message_id")
 
 
@@ -54,8 +59,11 @@ def restore(db: Database, count: Counter, stream: BinaryIO, *, chat_id: str | No
             install(session, chat.key, unpacked)
             _require_sound(session, chat.key)
             session.flush()
+            newest = intake.last_live(session, chat.key, chat.strategy)
             job, _ = queue_after_append(session, chat)
-            chat.memory_version = 1 if intake.any_live(session, chat.key, chat.strategy) else 0
+            left = intake.last_live(session, chat.key, chat.strategy)
+            chat.memory_version = 0 if left is None else 1
+            warnings += [_WINDOW_KEPT] if left != newest else []
             return Restored(
                 chat_id=own_id,
                 messages=unpacked.counts["message"],

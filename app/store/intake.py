@@ -80,7 +80,8 @@ def keys_between(session: Session, chat_key: int, first: int, last: int) -> list
     return list(session.execute(select(col(Message.key)).where(*between).order_by(col(Message.position))).scalars())
 
 
-def any_live(session: Session, chat_key: int, strategy: str) -> bool:
-    """Whether a strategy has memory in a chat."""
+def last_live(session: Session, chat_key: int, strategy: str) -> int | None:
+    """The key of the newest live snippet of a strategy, None if it has no memory in a chat."""
     live = (col(Snippet.chat_key) == chat_key, col(Snippet.strategy) == strategy, col(Snippet.state) == "live")
-    return session.execute(select(col(Snippet.key)).where(*live).limit(1)).first() is not None
+    query = select(col(Snippet.key)).where(*live).order_by(col(Snippet.layer), col(Snippet.position).desc())
+    return session.execute(query.limit(1)).scalar()

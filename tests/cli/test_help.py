@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.programs import ROOT, Run, environment
 
-COMMANDS = ["serve", "migrate", "import", "status", "preview", "demo"]
+COMMANDS = ["serve", "migrate", "import", "export", "status", "preview", "doctor", "backup", "restore", "demo"]
 
 
 def _loaded_by(code: str) -> set[str]:

@@ -132,6 +132,19 @@ async def test_a_chat_without_memory_starts_at_version_0(tmp_path: Path, other: 
     assert other.services.keeping.get("c").memory_version == 0
 
 
+async def test_a_larger_window_takes_back_the_newest_turns(tmp_path: Path, other: Server) -> None:
+    """Where more turns are to stay verbatim, the newest snippets give way, and that is told."""
+    async with laid(tmp_path) as table:
+        table.server.services.keeping.patch_settings({"layered": {"verbatim_turns": 2, "turns_per_batch": 1}})
+        for turn in range(1, 9):
+            await table.say(turn)
+        assert table.status().counts.ghosted == 12
+        found = taken_in(other, exported(table.server))
+    assert [warning.code for warning in found.warnings] == ["window_kept"]
+    chat = other.services.keeping.get("c")
+    assert (chat.memory_version, chat.counts.visible) == (0, 16)
+
+
 async def test_folding_that_is_due_is_queued(tmp_path: Path, other: Server) -> None:
     """A chat that was exported before it could fold folds where it comes in."""
     async with laid(tmp_path) as table:
