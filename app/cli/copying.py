@@ -8,7 +8,6 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
-from app.cli.database import database_file
 from app.cli.failing import plain_errors, warn
 from app.core.facts import count
 from app.settings import Settings
@@ -20,7 +19,7 @@ from app.store.restore import restore as put_in_place
 @plain_errors()
 def backup(file: str) -> None:
     """Copy the database, whether a server runs on it or not."""
-    database, target = database_file(Settings().database_url), Path(file)
+    database, target = copies.file_of(Settings().database_url), Path(file)
     with _progress("Copying") as watch:
         copies.back_up(database, target, watch)
     typer.echo(f"{database} is copied to {target} ({copies.megabytes(target.stat().st_size)}).")
@@ -30,7 +29,7 @@ def backup(file: str) -> None:
 @plain_errors()
 def restore(file: str) -> None:
     """Put a backup in the place of the database; the one that is there is kept beside it."""
-    database = database_file(Settings().database_url)
+    database = copies.file_of(Settings().database_url)
     with _progress("Checking and copying") as watch:
         restored = put_in_place(Path(file), database, watch)
     held = f"{count(restored.chats, 'chat')}, {count(restored.messages, 'message')}"

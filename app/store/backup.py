@@ -15,6 +15,8 @@ from datetime import UTC, datetime
 from glob import escape
 from pathlib import Path
 
+from sqlalchemy.exc import ArgumentError
+
 from app.errors import Conflict
 from app.store.engine import BUSY_TIMEOUT_S, sqlite_file
 
@@ -33,7 +35,10 @@ Watch = Callable[[int, int], None]
 
 def file_of(url: str) -> Path:
     """The file of the database. Raises Conflict where there is none."""
-    file = sqlite_file(url)
+    try:
+        file = sqlite_file(url)
+    except ArgumentError:
+        raise Conflict("TURNFOLD_DATABASE_URL is no database address; write sqlite:///FILE.") from None
     if file is None:
         raise Conflict(
             "Only a database that is a SQLite file can be copied here: back PostgreSQL up with pg_dump, and restore it"

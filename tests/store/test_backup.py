@@ -25,7 +25,7 @@ def counts(file: Path) -> tuple[int, int]:
 
 
 def test_what_was_just_written_is_in_it(db: Database, tmp_path: Path) -> None:
-    """A copy holds what only the log beside the database holds yet; its owner alone can read it, nothing else is left."""
+    """A copy holds what only the log beside the database holds yet, is its owner's alone, and leaves nothing else."""
     with db.write() as session:
         add_messages(session, add_chat(session).key, 4)
     steps: list[tuple[int, int]] = []
@@ -97,8 +97,12 @@ def test_there_must_be_a_database(tmp_path: Path) -> None:
     with pytest.raises(Conflict, match="There is no database"):
         back_up(tmp_path / "turnfold.db", tmp_path / "copy.db")
     assert list(tmp_path.iterdir()) == []
-    for url in ("postgresql://turnfold@localhost/chats", "sqlite://"):
-        with pytest.raises(Conflict, match="pg_dump"):
+    for url, advice in (
+        ("postgresql://turnfold@localhost/chats", "pg_dump"),
+        ("sqlite://", "SQLite"),
+        ("x", "sqlite:"),
+    ):
+        with pytest.raises(Conflict, match=advice):
             file_of(url)
 
 

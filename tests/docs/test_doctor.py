@@ -1,0 +1,17 @@
+"""What the documentation says about things that are wrong."""
+
+from tests.docs.pages import ROOT, code, table
+from tests.services.test_checkup import DAMAGES as OF_DATABASES
+from tests.services.test_checkup import UNFIXED as UNFIXED_IN_DATABASES
+from tests.services.test_repairing import DAMAGES as OF_CHATS
+from tests.services.test_repairing import UNFIXED as UNFIXED_IN_CHATS
+
+ELSEWHERE = {"not_writable", "disk_low", "schema_old", "database_damaged", "unreadable"}
+
+
+def test_every_finding_is_explained() -> None:
+    """The codes in the tables of the operations page are those of the damage that the tests do."""
+    damages = [*OF_CHATS, *UNFIXED_IN_CHATS, *OF_DATABASES, *UNFIXED_IN_DATABASES]
+    known = {damage.split()[0].rstrip(",") for damage in damages} | ELSEWHERE
+    rows = table(ROOT / "docs/operations.md", "`code`", "means", "what is done")
+    assert {name for row in rows for name in code(row[0])} == known
