@@ -31,7 +31,7 @@ REQUEST_HEADERS = (
     "X-Request-ID",
     "X-Turnfold-Chat",
 )
-RESPONSE_HEADERS = ("ETag", "Idempotent-Replayed", "Location", "Retry-After", "X-Request-ID")
+RESPONSE_HEADERS = ("Content-Disposition", "ETag", "Idempotent-Replayed", "Location", "Retry-After", "X-Request-ID")
 
 
 def host_name(host: str) -> str | None:

@@ -10,13 +10,12 @@ from tempfile import TemporaryFile
 from typing import BinaryIO
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from app.assembly import Server
 from app.cli.database import bring_up_to_date
 from app.cli.failing import INTERRUPTED, CannotRun, fail, plain_errors, warn
 from app.cli.opening import opened
+from app.cli.progress import progress_bar
 from app.cli.showing import printable
 from app.services.importing import Imported
 from app.services.working import JobView
@@ -34,7 +33,7 @@ def import_chat(
     settings = Settings(resume_jobs=False)
     bring_up_to_date(settings.database_url)
     with opened(settings) as server:
-        with _stream(file) as (stream, size), _beside(memory) as store, _progress() as progress:
+        with _stream(file) as (stream, size), _beside(memory) as store, progress_bar() as progress:
             source = progress.wrap_file(stream, total=size, description="Reading")
             imported = server.services.importing.load(source, chat_id=chat_id, title=title, format=format, memory=store)
         _tell(imported)
@@ -67,13 +66,6 @@ def _stream(file: str) -> Iterator[tuple[BinaryIO, int]]:
         size = copy.tell()
         copy.seek(0)
         yield copy, size
-
-
-def _progress() -> Progress:
-    """A bar on standard error, where somebody looks at it."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
 def _tell(imported: Imported) -> None:
@@ -118,7 +110,7 @@ async def _folded(server: Server, chat_id: str) -> JobView | None:
 async def _watched(server: Server, job: JobView) -> JobView:
     """Show the job's progress until it ends; when this is cut, so is the job."""
     try:
-        with _progress() as progress:
+        with progress_bar() as progress:
             task = progress.add_task("Folding", total=job.progress.total)
             while not await server.runner.wait(job.id, _LOOK_S):
                 seen = server.services.working.get(job.id).progress

@@ -14,6 +14,7 @@ from app.core.model import Message
 from app.core.projection import Costs, LeftOut, Projection, project
 from app.core.trim import MESSAGE_OVERHEAD, resolve_budget
 from app.errors import InvalidRequest, NotFound
+from app.formats.openai_writing import is_legal_name
 from app.services.asking import speaker
 from app.services.blocks import Block, Blocks
 from app.services.connections import Connections
@@ -227,7 +228,7 @@ class _Texts:
             chat = self.state.chat
             content = f"{speaker(chat.user_name, chat.character_name, said.role, said.name)}: {content}"
         message: dict[str, Any] = {"role": said.role, "content": content}
-        if self.names == "field" and said.name and _is_legal_name(said.name):
+        if self.names == "field" and said.name and is_legal_name(said.name):
             message["name"] = said.name
         if said.tool_calls:
             message["tool_calls"] = said.tool_calls
@@ -258,8 +259,3 @@ def _hash(system: Sequence[Mapping[str, Any]], first_index: int | None) -> str:
     """Of what stays the same until the next fold or trim: the system message, and where the window begins."""
     text = "".join(message["content"] for message in system)
     return sha256(f"{first_index} {text}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
-def _is_legal_name(name: str) -> bool:
-    """Whether the chat-completions format takes it as a name: 1–64 letters, digits, `_` and `-`."""
-    return len(name) <= 64 and all(c.isascii() and (c.isalnum() or c in "_-") for c in name)

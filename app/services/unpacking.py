@@ -11,15 +11,11 @@ from app.formats.turnfold_fields import Record
 from app.formats.turnfold_reading import Numbered, invalid
 from app.services.ports import Counter
 from app.services.recording import Draft, measure, row_of
+from app.store.history import SNAPSHOT
 
 _AT_ONCE = 1000
 _CHARS_AT_ONCE = 4 * 1024 * 1024
 
-# Of a kept message, what a restore writes back.
-_SNAPSHOT = (
-    *("role", "name", "content", "tokens", "call_tokens", "blank", "closes", "hidden", "pinned", "omitted"),
-    *("created_at", "tool_call_id", "tool_calls", "extra"),
-)
 _REFERRING = frozenset({"leaves", "parent_id", "snippet_id", "number", "version", "covered"})
 
 
@@ -93,7 +89,7 @@ def _messages(count: Counter, some: Sequence[Numbered]) -> Iterator[Row]:
 def _kept(count: Counter, some: Sequence[Numbered]) -> Iterator[Row]:
     for kept, said in zip(some, _said(count, some), strict=True):
         columns = {name: kept.record[name] for name in ("id", "why", "after_id", "kept_at")}
-        snapshot = {name: said[name] for name in _SNAPSHOT}
+        snapshot = {name: said[name] for name in SNAPSHOT}
         yield Row(kept.line, {**columns, "position": kept.record["index"], "snapshot": snapshot}, {})
 
 

@@ -16,15 +16,16 @@ KEPT_MS = 30 * 24 * 60 * 60 * 1000
 """How long deleted messages and overwritten texts are kept (http-api.md, Messages)."""
 
 LEAVES = ("layered_leaf", "rolling_leaf", "buffer_leaf")
-_SNAPSHOT = (
+SNAPSHOT = (
     *("role", "name", "content", "tokens", "call_tokens", "blank", "closes", "hidden", "pinned", "omitted"),
     *("created_at", "tool_call_id", "tool_calls", "extra"),
 )
+"""The columns of a message that are kept when it goes, and that a restore writes back."""
 _TABLE = SQLModel.metadata.tables["messages"]
 _T = _TABLE.c
 _KEPT = SQLModel.metadata.tables["kept_messages"]
 
-_WHOLE = select(_T.key, _T.position, _T.id, _T.revision, *(_T[name] for name in (*_SNAPSHOT, *LEAVES)))
+_WHOLE = select(_T.key, _T.position, _T.id, _T.revision, *(_T[name] for name in (*SNAPSHOT, *LEAVES)))
 _ALL = _WHOLE.where(_T.chat_key == bindparam("chat_key")).order_by(_T.position)
 _CHOSEN = _WHOLE.where(_T.key.in_(bindparam("keys", expanding=True)))
 _STAMP = ("key", "position", "id", "revision", "hidden", "pinned", "omitted", "created_at", "extra", *LEAVES)
@@ -154,7 +155,7 @@ def _kept(chat_key: int, row: Row, why: str, after_id: str | None) -> dict[str, 
         "position": row["position"],
         "after_id": after_id,
         "kept_at": now_ms(),
-        "snapshot": {name: row[name] for name in _SNAPSHOT},
+        "snapshot": {name: row[name] for name in SNAPSHOT},
     }
 
 
