@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, true
+from sqlalchemy import ColumnElement
 from sqlmodel import Session, col
 
 from app.core.model import Strategy, Usage
@@ -98,18 +98,21 @@ class Browsing:
 
 
 def _in_state(chat: Chat, state: str) -> ColumnElement[bool]:
+    """What `?state=` selects. What a person deleted, or what gave way, is in no list until it is brought back."""
     live, present = col(Snippet.state) == "live", col(Snippet.strategy) == chat.strategy
-    choices: dict[str, ColumnElement[bool]] = {"all": true(), "live": live & present, "dormant": live & ~present}
-    if state == "absorbed":
-        return (col(Snippet.state) == state) & col(Snippet.key).not_in(trees.fallen(chat.key))
-    return choices.get(state, col(Snippet.state) == state)
+    there = (col(Snippet.state) != "deleted") & col(Snippet.key).not_in(trees.fallen(chat.key))
+    choices: dict[str, ColumnElement[bool]] = {"all": there, "live": live & present, "dormant": live & ~present}
+    return choices.get(state, (col(Snippet.state) == state) & there)
 
 
 def require_snippet(session: Session, chat: Chat, snippet_id: str) -> Snippet:
-    """The stored snippet; raises NotFound."""
+    """The stored snippet; raises NotFound, also for one that was deleted or that is a part of such a one."""
     snippet = snippets.by_id(session, chat.key, snippet_id)
     if snippet is None:
         raise NotFound(f"There is no snippet {snippet_id!r} in chat {chat.id!r}.")
+    root = snippets.root_of(session, snippet.key)
+    if root is None or root.state == "deleted":
+        raise NotFound(f"Snippet {snippet_id!r} was deleted. POST …/undo brings back what was deleted last.")
     return snippet
 
 
@@ -124,23 +127,14 @@ def _show_all(session: Session, chat: Chat, found: Sequence[Snippet]) -> list[Sn
     covers: dict[int, Covers] = {}
     for strategy in Strategy:
         covers |= snippets.covers(session, chat.key, [s.key for s in found if s.strategy == strategy])
-    states = _states(session, chat, found)
     return [
-        _show(snippet, state, parents.get(snippet.parent_key or 0), children[snippet.key], covers.get(snippet.key))
-        for snippet, state in zip(found, states, strict=True)
+        _show(chat, snippet, parents.get(snippet.parent_key or 0), children[snippet.key], covers.get(snippet.key))
+        for snippet in found
     ]
 
 
-def _states(session: Session, chat: Chat, found: Sequence[Snippet]) -> list[str]:
-    """What each is shown as: live memory of another strategy is dormant, and parts of what was deleted are too."""
-    absorbed = any(snippet.state == "absorbed" for snippet in found)
-    fallen = set(session.execute(trees.fallen(chat.key)).scalars()) if absorbed else set()
-    dormant = {snippet.key for snippet in found if snippet.state == "live" and snippet.strategy != chat.strategy}
-    changed = dict.fromkeys(fallen, "deleted") | dict.fromkeys(dormant, "dormant")
-    return [changed.get(snippet.key, snippet.state) for snippet in found]
-
-
-def _show(snippet: Snippet, state: str, parent: str | None, children: list[str], covers: Covers | None) -> SnippetView:
+def _show(chat: Chat, snippet: Snippet, parent: str | None, children: list[str], covers: Covers | None) -> SnippetView:
+    dormant = snippet.state == "live" and snippet.strategy != chat.strategy
     return SnippetView(
         id=snippet.id,
         strategy=snippet.strategy,
@@ -150,7 +144,7 @@ def _show(snippet: Snippet, state: str, parent: str | None, children: list[str],
         tokens=snippet.tokens,
         source_tokens=snippet.source_tokens,
         kind=snippet.kind,
-        state=state,
+        state="dormant" if dormant else snippet.state,
         parent_id=parent,
         children=children,
         covers=covers,

@@ -97,7 +97,7 @@ def commit_remake(session: Session, basis: Basis, remake: Remake, summary: Summa
     if ours is None or snippet is None or not _holds(session, snippet, remake):
         return False
     chat, job = ours
-    note_success(chat, changed=snippet.state == "live" and snippet.strategy == chat.strategy)
+    note_success(chat, changed=snippet.state == "live" and snippet.text != summary.text)
     job.done += 1
     job.total = max(job.total, job.done)
     was_asked = snippet.asked

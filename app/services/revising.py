@@ -156,8 +156,7 @@ def queue_healing(session: Session, chat: Chat) -> str | None:
 def _require_standing(session: Session, snippet: Snippet, done: str) -> None:
     if not trees.stands(session, snippet):
         raise Conflict(
-            f"Snippet {snippet.id!r} was deleted or replaced and cannot be {done}. POST …/undo brings back what was"
-            " deleted last."
+            f"Snippet {snippet.id!r} was replaced by a newer one and cannot be {done}."
         )
 
 
@@ -170,7 +169,7 @@ def _require_present(chat: Chat, snippet: Snippet) -> None:
 
 
 def _require_live(session: Session, chat: Chat, snippet: Snippet) -> None:
-    _require_standing(session, snippet, "deleted again")
+    _require_standing(session, snippet, "deleted")
     _require_present(chat, snippet)
     if snippet.state != "live":
         root = snippets.root_of(session, snippet.key)

@@ -107,7 +107,8 @@ async def test_a_deleted_message_leaves_the_rest(table: Table) -> None:
         table.services.editing.delete("c", message_id)
     await table.settled()
     assert first.id not in [snippet.id for snippet in snippets(table)]
-    assert table.services.browsing.snippet("c", first.id).state == "deleted"
+    with pytest.raises(NotFound):
+        table.services.browsing.snippet("c", first.id)
     check(table)
 
 

@@ -122,7 +122,8 @@ async def test_a_deleted_snippet_folds_again_in_its_place(table: Table, hands: H
     assert table.status().job is None
     assert not table.services.recording.get("c", "u2").ghosted
     assert hands.starts() == [0, 4]
-    assert hands.shown(middle.id).state == "deleted"
+    with pytest.raises(NotFound, match="undo"):
+        hands.shown(middle.id)
     hands.check()
     await table.say(6)
     assert hands.over("u2").text != middle.text
@@ -135,16 +136,15 @@ async def test_a_merged_snippet_is_deleted_with_its_parts(table: Table, hands: H
     await table.say(*range(1, 9))
     [merged] = [snippet for snippet in hands.listed() if snippet.kind == "merge"]
     assert merged.covers is not None
-    ghosted = table.status().counts.ghosted
+    ghosted, parts = table.status().counts.ghosted, [hands.shown(part) for part in merged.children]
     hands.delete(merged)
     assert table.status().counts.ghosted == ghosted - merged.covers.messages
     hands.check()
     assert hands.listed("absorbed") == []
-    for part in map(hands.shown, merged.children):
-        assert part.state == "deleted"
-        for act in (lambda part=part: hands.edit(part, "x"), lambda part=part: hands.regenerate(part)):
-            with pytest.raises(Conflict, match="deleted"):
-                act()
+    for part in parts:
+        for act in (hands.regenerate, lambda part: hands.edit(part, "x"), lambda part: hands.shown(part.id)):
+            with pytest.raises(NotFound, match="deleted"):
+                act(part)
 
 
 async def test_only_live_ones_are_deleted(table: Table, hands: Hands) -> None:
@@ -154,9 +154,9 @@ async def test_only_live_ones_are_deleted(table: Table, hands: Hands) -> None:
     with pytest.raises(Conflict, match=str(part.parent_id)):
         hands.delete(part)
     hands.delete(newest)
-    with pytest.raises(Conflict, match="deleted"):
+    with pytest.raises(NotFound, match="deleted"):
         hands.delete(newest)
-    with pytest.raises(Conflict, match="deleted"):
+    with pytest.raises(NotFound, match="deleted"):
         hands.edit(newest, "x")
     table.services.keeping.put("c", {"strategy": "none"})
     with pytest.raises(Conflict, match="strategy"):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app.errors import Conflict
+from app.errors import Conflict, NotFound
 from app.services.browsing import SnippetView
 from app.store.versions import MOST_STEPS
 from tests.support.hands import SMALL, Hands
@@ -133,7 +133,8 @@ async def test_what_folded_again_gives_way(table: Table, hands: Hands) -> None:
     hands.undo()
     assert hands.over("u2").id == deleted.id
     assert facts(hands.shown(deleted.id)) == facts(deleted)
-    assert hands.shown(again.id).state == "deleted"
+    with pytest.raises(NotFound):
+        hands.shown(again.id)
     hands.check()
 
 

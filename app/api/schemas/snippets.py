@@ -55,7 +55,7 @@ class Snippet(Shown):
     tokens: int
     source_tokens: int = Field(description="Tokens of what it was made from.")
     kind: SnippetKind
-    state: str = Field(description="live, absorbed, superseded, dormant or deleted.", examples=["live"])
+    state: str = Field(description="live, absorbed, superseded or dormant.", examples=["live"])
     parent_id: str | None = Field(description="The merged snippet that stands for it now.")
     children: list[str] = Field(description="The snippets it was merged from, oldest first.")
     covers: Covers | None = Field(description="Null where nothing is left under it.")
