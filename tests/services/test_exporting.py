@@ -16,32 +16,21 @@ from app.errors import InvalidRequest, NotFound
 from app.services.importing import Imported
 from app.services.recording import Draft
 from app.store.messages import insert_many
-from app.store.migrate import migrate
 from tests.support import rows
 from tests.support.eventful import SMALL, Event, Life, events
-from tests.support.parts import assembled
 from tests.support.table import Table, laid
+from tests.support.travel import elsewhere, exported
 
 
-def exported(server: Server, format: str, chat_id: str = "c") -> str:
+def written(server: Server, format: str, chat_id: str = "c") -> str:
     """The chat as a file of a format."""
-    found = server.services.exporting.export(chat_id, format)
-    with found.file:
-        return found.file.read().decode()
+    return exported(server, chat_id, format).decode()
 
 
 def imported(server: Server, text: str, **what: Any) -> Imported:
     """The chat `d`, from a file."""
     options = {"chat_id": "d", "title": None, "format": None, **what}
     return server.services.importing.load(io.BytesIO(text.encode()), **options)
-
-
-def elsewhere(folder: Path) -> Server:
-    """Another server, with a database and small settings of its own, on which nothing runs."""
-    server = assembled(folder / "elsewhere.db")
-    migrate(server.db.engine)
-    server.services.keeping.patch_settings({"layered": SMALL})
-    return server
 
 
 def said(server: Server, chat_id: str) -> list[tuple[Any, ...]]:
@@ -78,12 +67,12 @@ def memory(server: Server, chat_id: str) -> list[tuple[int, str, tuple[int, ...]
 async def test_sillytavern_brings_back_what_it_was_given(happening: list[Event]) -> None:
     """Messages come back as they were, the same snippets stand over them, and no covered message shows."""
     with TemporaryDirectory() as folder:
-        other = elsewhere(Path(folder))
+        other = elsewhere(Path(folder), **SMALL)
         async with laid(Path(folder)) as table:
             life = Life(table)
             await life.begin(8)
             await life.go_on(happening)
-            imported(other, exported(table.server, "sillytavern"))
+            imported(other, written(table.server, "sillytavern"))
             assert said(other, "d") == said(table.server, "c")
             _assert_same_memory(table.server, other)
         other.db.dispose()
@@ -114,14 +103,14 @@ async def fold(table: Table) -> None:
 
 async def test_a_folded_chat_is_the_same_there_and_back(tmp_path: Path) -> None:
     """Without gaps the round trip is exact, memory and all, and nothing is warned of."""
-    other = elsewhere(tmp_path)
+    other = elsewhere(tmp_path, **SMALL)
     async with laid(tmp_path) as table:
         await fold(table)
-        found = imported(other, exported(table.server, "sillytavern"))
+        found = imported(other, written(table.server, "sillytavern"))
         assert found.warnings == []
         assert memory(other, "d") == memory(table.server, "c")
         assert found.snippets == len(memory(table.server, "c")) > 3
-        assert exported(other, "summaryception", "d") != ""
+        assert written(other, "summaryception", "d") != ""
         chat = other.services.keeping.get("d")
         assert (chat.user_name, chat.character_name) == ("Mira", "Tom")
     other.db.dispose()
@@ -131,8 +120,8 @@ async def test_the_store_is_as_the_extension_keeps_it(tmp_path: Path) -> None:
     """Ghosts, ranges and pointer agree with each other and with the lines of the SillyTavern export."""
     async with laid(tmp_path) as table:
         await fold(table)
-        lines = [json.loads(line) for line in exported(table.server, "sillytavern").splitlines()]
-        store = json.loads(exported(table.server, "summaryception"))
+        lines = [json.loads(line) for line in written(table.server, "sillytavern").splitlines()]
+        store = json.loads(written(table.server, "summaryception"))
         live = memory(table.server, "c")
     header, messages = lines[0], lines[1:]
     assert header["chat_metadata"] == {"summaryception": store}
@@ -157,7 +146,7 @@ async def test_a_memory_file_fits_the_chat_it_came_from(tmp_path: Path) -> None:
     """The memory alone, imported into the same chat after it was forgotten, covers what it covered."""
     async with laid(tmp_path) as table:
         await fold(table)
-        before, store = memory(table.server, "c"), exported(table.server, "summaryception")
+        before, store = memory(table.server, "c"), written(table.server, "summaryception")
         table.services.keeping.put("c", {"settings": {"paused": True}})
         await table.services.steering.clear("c")
         assert memory(table.server, "c") == []
@@ -169,14 +158,14 @@ async def test_what_a_person_had_made_anew_says_so(tmp_path: Path) -> None:
     """A regenerated snippet is marked, and its time is that of its present text."""
     async with laid(tmp_path) as table:
         await fold(table)
-        before = json.loads(exported(table.server, "summaryception"))["layers"][0][0]
+        before = json.loads(written(table.server, "summaryception"))["layers"][0][0]
         [first] = table.services.browsing.snippets(
             "c", layer=0, state="live", stale=None, degraded=None, offset=0, limit=1
         )
         assert first.text == before["text"]
         table.services.revising.regenerate("c", first.id)
         await table.settled()
-        after = json.loads(exported(table.server, "summaryception"))["layers"][0][0]
+        after = json.loads(written(table.server, "summaryception"))["layers"][0][0]
     assert "regenerated" not in before
     assert after["regenerated"] is True
     assert after["timestamp"] >= before["timestamp"]
@@ -187,22 +176,22 @@ async def test_a_chat_without_memory_has_none_to_export(tmp_path: Path) -> None:
     async with laid(tmp_path) as table:
         await fold(table)
         table.services.keeping.put("c", {"strategy": "none"})
-        assert json.loads(exported(table.server, "sillytavern").splitlines()[0])["chat_metadata"] == {}
-        assert json.loads(exported(table.server, "summaryception")) == {
+        assert json.loads(written(table.server, "sillytavern").splitlines()[0])["chat_metadata"] == {}
+        assert json.loads(written(table.server, "summaryception")) == {
             **{"layers": [], "summarizedUpTo": -1, "ghostedIndices": []}
         }
-        assert not any(json.loads(line).get("is_system") for line in exported(table.server, "sillytavern").splitlines())
+        assert not any(json.loads(line).get("is_system") for line in written(table.server, "sillytavern").splitlines())
 
 
 async def test_openai_messages_come_back(tmp_path: Path) -> None:
     """What is neither hidden nor omitted is the same again: roles, texts, tool calls."""
-    other = elsewhere(tmp_path)
+    other = elsewhere(tmp_path, **SMALL)
     async with laid(tmp_path) as table:
         life = Life(table)
         await life.begin(4)
         await life.go_on([("tools", 0), ("hide", 1), ("omit", 4)])
         kept = [line for line in said(table.server, "c") if not line[3] and line[5] == "keep"]
-        imported(other, exported(table.server, "openai"))
+        imported(other, written(table.server, "openai"))
     assert [(line[0], line[1], line[6], line[7]) for line in said(other, "d")] == [
         (line[0], line[1], line[6], line[7]) for line in kept
     ]
@@ -229,9 +218,9 @@ async def test_an_imported_chat_is_said_again_as_it_came(tmp_path: Path) -> None
             for n in range(12)
         ),
     ]  # fmt: skip
-    other = elsewhere(tmp_path)
+    other = elsewhere(tmp_path, **SMALL)
     assert imported(other, "\n".join(map(json.dumps, lines))).snippets == 1
-    again = [json.loads(line) for line in exported(other, "sillytavern", "d").splitlines()]
+    again = [json.loads(line) for line in written(other, "sillytavern", "d").splitlines()]
     assert again == lines
     other.db.dispose()
 
@@ -255,7 +244,7 @@ async def test_an_export_is_of_one_moment(tmp_path: Path) -> None:
 
 def test_memory_does_not_grow_with_the_chat(tmp_path: Path) -> None:
     """Five thousand messages are exported in any format with 2 MB held at any time, most of it the file's beginning."""
-    server = elsewhere(tmp_path)
+    server = elsewhere(tmp_path, **SMALL)
     with server.db.write() as session:
         chat = rows.add_chat(session)
         for start in range(0, 5000, 1000):
@@ -274,7 +263,7 @@ def test_memory_does_not_grow_with_the_chat(tmp_path: Path) -> None:
 
 async def test_what_cannot_be_exported(tmp_path: Path) -> None:
     """An unknown chat is not found, an unknown format is refused with the known ones."""
-    server = elsewhere(tmp_path)
+    server = elsewhere(tmp_path, **SMALL)
     with pytest.raises(NotFound):
         server.services.exporting.export("nobody", "turnfold")
     with pytest.raises(InvalidRequest, match="turnfold, sillytavern, summaryception, openai"):
