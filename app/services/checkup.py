@@ -19,6 +19,9 @@ from app.store.faults import UNAVAILABLE, cause
 from app.store.migrate import is_current, migrate
 from app.store.vault import Vault
 
+_UNREADABLE = (KeyError, TypeError, ValueError)
+"""What reading rows raises that somebody wrote by hand: a role or a setting that there is not."""
+
 Watch = Callable[[int, int], None]
 """Told how many of how many chats are examined."""
 
@@ -171,6 +174,8 @@ class Checkup:
                 found = self.repairing.repair(chat_id, dry_run=copy is None, back_up=copy)
             except DatabaseError as error:
                 found = [_told("unreadable", f"The chat could not be examined: {cause(error)}.")]
+            except _UNREADABLE as error:
+                found = [_told("unreadable", f"The chat's rows hold what no version writes: {error!r}.")]
             yield from (Found(chat_id, one) for one in found)
 
 

@@ -1,6 +1,7 @@
 """A chat as its rows say, for a check of it: nothing here trusts what it reads."""
 
 from collections.abc import Iterator
+from sys import intern
 from typing import Any
 
 from sqlalchemy import Text, bindparam, cast, or_, select
@@ -41,7 +42,7 @@ def read_messages(session: Session, chat_key: int) -> Iterator[StoredMessage]:
         yield StoredMessage(
             key=key,
             position=position,
-            role=role,
+            role=intern(role),  # one of four in most rows
             hidden=bool(hidden),
             pinned=bool(pinned),
             omitted=bool(omitted),

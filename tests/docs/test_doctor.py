@@ -6,7 +6,7 @@ from tests.services.test_checkup import UNFIXED as UNFIXED_IN_DATABASES
 from tests.services.test_repairing import DAMAGES as OF_CHATS
 from tests.services.test_repairing import UNFIXED as UNFIXED_IN_CHATS
 
-ELSEWHERE = {"not_writable", "disk_low", "schema_old", "database_damaged", "unreadable"}
+ELSEWHERE = {"not_writable", "disk_low", "schema_old", "database_damaged"}
 
 
 def test_every_finding_is_explained() -> None:

@@ -112,6 +112,7 @@ UNFIXED = {
         "INSERT INTO connections (name, provider, encrypted_api_key, updated_at)"
         f" VALUES ('remote', 'openai', '{SHUT}', 0)"
     ),
+    "unreadable": "UPDATE chats SET settings = json_set(settings, '$.layered.snippets_per_layer', 'many')",
     "schema_unknown": "UPDATE alembic_version SET version_num = '9999'",
 }
 
