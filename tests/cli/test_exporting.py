@@ -32,7 +32,8 @@ def test_it_goes_to_a_file_and_comes_back(run: Run, tmp_path: Path) -> None:
     shown = run("export", "gates", "--output", "gates.jsonl")
     assert (shown.exit_code, shown.stdout) == (0, "")
     assert "Exported to gates.jsonl" in shown.stderr
-    assert run("import", "gates.jsonl", "--chat-id", "again").stdout == "Imported chat again: 32 messages, 2 snippets.\n"
+    imported = run("import", "gates.jsonl", "--chat-id", "again")
+    assert imported.stdout == "Imported chat again: 32 messages, 2 snippets.\n"
     again = run("export", "again").stdout.replace('"id":"again"', '"id":"gates"', 1)
     assert again == (tmp_path / "gates.jsonl").read_text(encoding="utf-8")
 
