@@ -10,11 +10,17 @@ class Marks:
     hidden: bool = False
     pinned: bool = False
     omitted: bool = False
+    blank: bool = False
 
     @property
     def plain(self) -> bool:
         """Whether a snippet may cover it."""
         return not (self.hidden or self.pinned or self.omitted)
+
+    @property
+    def speaks(self) -> bool:
+        """Whether memory should tell of it."""
+        return self.plain and not self.blank
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +38,13 @@ def effect_of_change(before: Marks, after: Marks, *, covered: bool, rewritten: b
     """Of an edit that leaves the message in its place; `rewritten`: what it says, or who says it, is different.
 
     Hiding a covered message takes it out as a deletion does. Pinning takes it out and leaves the snippet fresh: what
-    it says is still true. What was hidden or pinned and is no more comes in as an insertion does.
+    it says is still true. What was hidden, pinned or blank and is no more comes in as an insertion does, and so does an
+    uncovered message that says something else: it may have joined a leaf.
     """
     if covered:
         out = not after.plain
         return Effect(leaves=out, stales=rewritten or after.hidden or after.omitted)
-    return Effect(arrives=after.plain and not before.plain)
+    return Effect(arrives=after.speaks and (rewritten or not before.speaks))
 
 
 def effect_of_removal(*, covered: bool) -> Effect:

@@ -1,12 +1,17 @@
 """Which snippet is made anew next (layered.md, Edits, swipes, deletions, branches)."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.core.model import Message, Snippet
 
 ATTEMPTS = 3
 """Making a snippet anew that failed so often waits for the next change under it, or for a request."""
+
+
+def is_hopeless(failures: int) -> bool:
+    """Whether to wait after so many failures."""
+    return failures >= ATTEMPTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +33,7 @@ class Worn:
     @property
     def hopeless(self) -> bool:
         """Whether it has failed so often that it waits."""
-        return self.failures >= ATTEMPTS
+        return is_hopeless(self.failures)
 
     @property
     def heals(self) -> bool:
@@ -57,7 +62,7 @@ def next_remake(worn: Sequence[Worn], *, unasked: bool, asked: bool = True) -> W
     even for those that wait themselves: made from their old texts it would be no better.
     """
     wanted = {one.key for one in worn if _wanted(one, unasked=unasked, asked=asked)}
-    sooner = {one.parent for one in worn if one.key in wanted}
+    sooner = _above(wanted, {one.key: one.parent for one in worn})
     unsound = {one.parent for one in worn if one.heals}
     ready = [
         one
@@ -65,6 +70,17 @@ def next_remake(worn: Sequence[Worn], *, unasked: bool, asked: bool = True) -> W
         if one.key in wanted and one.key not in sooner and ((asked and one.asked) or one.key not in unsound)
     ]
     return min(ready, key=lambda one: (one.first_index, one.key), default=None)
+
+
+def _above(keys: Collection[int], parents: Mapping[int, int | None]) -> set[int]:
+    """Whatever absorbed these, through whatever layers."""
+    found: set[int] = set()
+    for key in keys:
+        parent = parents.get(key)
+        while parent is not None and parent not in found:
+            found.add(parent)
+            parent = parents.get(parent)
+    return found
 
 
 def _wanted(one: Worn, *, unasked: bool, asked: bool) -> bool:

@@ -174,6 +174,7 @@ _PARTS: Mapping[str, Mapping[str, Field]] = {
         "after_id": _OPTIONAL_ID,
         "kept_at": _TIME,
         **_SAID,
+        "skipped": _FLAG,
     },
     "snippet_version": {
         "snippet_id": Field(identifier),

@@ -113,11 +113,8 @@ def _is_barred(session: Session, chat: Chat, leaf: Leaf, first: int, last: int) 
         return True
     _, server = chats.surroundings(session, chat.key)
     layered = resolve(server, chat.settings)[0].layered
-    newest = trees.last_covered(session, chat.key, chat.strategy)
-    if layered.window == "compat" or (newest is not None and newest > last):
-        return False
     wanted = layered.verbatim_turns
-    return counting.count_turns_after(session, chat.key, chat.strategy, last, wanted) < wanted
+    return layered.window != "compat" and counting.count_turns_after(session, chat.key, last, wanted) < wanted
 
 
 def _place_of(session: Session, merge: Merge) -> int | None:

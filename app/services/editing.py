@@ -12,9 +12,9 @@ from app.errors import InvalidRequest, NotFound
 from app.services.ports import Counter, Runner
 from app.services.reading import read_state, require_chat
 from app.services.recording import Draft, MessageView, measure, show
-from app.services.settling import UNCOVERED, Traces, leaves_of, settle
+from app.services.settling import UNCOVERED, Traces, leaves_of, one_step, settle
 from app.services.starting import queue_if_due
-from app.store import history, messages, paging
+from app.store import history, kept, messages, paging
 from app.store.clock import now_ms
 from app.store.engine import Database
 from app.store.history import Row
@@ -44,9 +44,7 @@ class Editing:
                     "content: Must be a string; null only beside tool_calls.",
                     [{"loc": ["body", "content"], "msg": "Must be a string; null only beside tool_calls."}],
                 )
-            traces = Traces()
-            rewrite(session, chat, [(row, dict(fields), row["position"])], self.count, traces)
-            job_id = finish(session, chat, traces)
+            job_id = change(session, chat, row, fields, self.count)
             shown = show_message(session, chat, message_id)
         self._poke(job_id)
         return shown
@@ -60,7 +58,7 @@ class Editing:
             before = messages.id_at(session, chat.key, index - 1) if index else None
             traces = Traces()
             traces.note(row, effect_of_removal(covered=bool(leaves_of(row))), index)
-            history.keep_deleted(session, chat.key, [(row, before)])
+            kept.keep_deleted(session, chat.key, [(row, before)])
             history.remove(session, [row["key"]])
             history.shift(session, chat.key, index + 1, -1)
             job_id = finish(session, chat, traces)
@@ -69,6 +67,13 @@ class Editing:
     def _poke(self, job_id: str | None) -> None:
         if job_id is not None:
             self.runner.poke(job_id)
+
+
+def change(session: Session, chat: Chat, row: Row, values: Mapping[str, Any], count: Counter) -> str | None:
+    """Write new values into columns of one message; the id of the job that this makes due."""
+    traces = Traces()
+    changed = rewrite(session, chat, [(row, dict(values), row["position"])], count, traces)
+    return finish(session, chat, traces) if changed else None
 
 
 def rewrite(
@@ -80,12 +85,12 @@ def rewrite(
 ) -> int:
     """Write changed columns of messages: each as it is stored, its new values by column, and where it stands now.
 
-    Texts that are overwritten are kept. What does not differ is not written; how many messages do.
+    Texts that are overwritten are kept, and what does not differ is not written. How many differ in more than their id.
     """
     real = [(row, _differing(row, values), index) for row, values, index in changes]
     real = [(row, values, index) for row, values, index in real if values]
     rewritten = [(row, values) for row, values, _ in real if any(name in values for name in SAID)]
-    history.keep_overwritten(session, chat.key, [row for row, _ in rewritten])
+    kept.keep_overwritten(session, chat.key, [row for row, _ in rewritten])
     for (_, values), derived in zip(rewritten, _derive(count, rewritten), strict=True):
         values.update(derived)
     for row, values, index in real:
@@ -94,14 +99,16 @@ def rewrite(
         if effect.leaves:
             values.update(UNCOVERED)
     history.change(session, {row["key"]: values for row, values, _ in real})
-    return len(real)
+    kept.rename(session, chat.key, {row["id"]: values["id"] for row, values, _ in real if "id" in values})
+    return sum(1 for _, values, _ in real if values.keys() - {"id"})
 
 
 def finish(session: Session, chat: Chat, traces: Traces) -> str | None:
     """Bring memory in line after a change, and queue what is due by it; the job's id."""
-    settle(session, chat, traces)
-    chat.updated_at = now_ms()
-    return start(session, chat)
+    with one_step(chat):
+        settle(session, chat, traces)
+        chat.updated_at = now_ms()
+        return start(session, chat)
 
 
 def start(session: Session, chat: Chat) -> str | None:
@@ -143,7 +150,7 @@ def _effect(row: Row, values: Mapping[str, Any]) -> Effect:
 
 
 def _marks(row: Row) -> Marks:
-    return Marks(bool(row["hidden"]), bool(row["pinned"]), bool(row["omitted"]))
+    return Marks(bool(row["hidden"]), bool(row["pinned"]), bool(row["omitted"]), bool(row["blank"]))
 
 
 def require_message(session: Session, chat: Chat, message_id: str) -> Row:

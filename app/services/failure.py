@@ -13,6 +13,10 @@ from app.store.clock import now_ms
 REFUSALS = 3
 """A batch that a model has refused so often is left to the built-in summarizer (layered.md, Failing calls)."""
 
+UNSETTLED = (
+    "The chat was changed again and again under the summaries that were being made, or what is stored of it is damaged:"
+    " see what POST …/repair finds. It is tried again by itself."
+)
 CRASHED = "An error inside Turnfold ended this job; the log says which. The next message tries again."
 
 

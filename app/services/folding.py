@@ -20,7 +20,7 @@ from app.services.basis import Basis, note_usage
 from app.services.choosing import Headway, Plan, choose, remember
 from app.services.committing import commit_fold, commit_merge, commit_seed
 from app.services.connections import EXTRACTIVE, Connections
-from app.services.failure import CRASHED, REFUSALS, Failure, batch_of, refusals
+from app.services.failure import CRASHED, REFUSALS, UNSETTLED, Failure, batch_of, refusals
 from app.services.ports import InThread
 from app.services.reading import ChatState, read_head, read_state
 from app.services.remaking import commit_remake, note_failure
@@ -32,12 +32,18 @@ from app.store.tables import Job
 
 log = structlog.get_logger()
 
+_MOST_REFUSED = 20
+"""So many answers in a row that came too late to hold: rather than ask on, a job ends and is taken up again later."""
+
 
 @dataclass
 class _Run:
-    """What a run remembers between its steps. `unnoted`: what was paid for a summary that is not stored yet."""
+    """What a run remembers between its steps. `unnoted`: what was paid for a summary that is not stored yet;
+    `refused`: how many plans in a row did not hold any more when their answers came.
+    """
 
     headway: Headway = field(default_factory=Headway)
+    refused: int = 0
     unnoted: Usage = field(default_factory=Usage)
     step: "_Step | None" = None
 
@@ -92,8 +98,12 @@ class Folding:
             run.unnoted = summary.usage if summary else Usage()
             done = await self.in_thread(self._commit, step, summary)
             run.unnoted = Usage()
+            run.refused = 0 if done else run.refused + 1
             if done:
                 remember(run.headway, step.plan, summary)
+            elif run.refused == _MOST_REFUSED:
+                await self._end(job_id, owner, Failure("internal", UNSETTLED, retry_at=self._after_cooldown()), Usage())
+                return
 
     async def _end(self, job_id: str, owner: str, failure: Failure, cost: Usage, step: _Step | None = None) -> None:
         """End a job that failed. If even that cannot be written its lease runs out, and it is found so."""

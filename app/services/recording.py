@@ -46,6 +46,11 @@ class Draft:
         return not self.tool_calls and not (self.content or "").strip()
 
     @property
+    def speaks(self) -> bool:
+        """Whether memory should tell of it some day."""
+        return not (self.blank or self.hidden or self.pinned or self.omitted)
+
+    @property
     def closes(self) -> bool:
         """Whether its own content makes it the end of a turn."""
         return self.role is Role.ASSISTANT and not self.tool_calls and not self.blank

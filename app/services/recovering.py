@@ -7,12 +7,12 @@ from sqlmodel import Session
 
 from app.core.model import Role
 from app.errors import Conflict, NotFound
-from app.services.editing import SAID, finish, require_message, rewrite, show_message
+from app.services.editing import SAID, change, finish, require_message, show_message
 from app.services.ports import Counter, Runner
 from app.services.reading import require_chat
 from app.services.recording import Draft, MessageView, measure, row_of
 from app.services.settling import Traces
-from app.store import chats, history, messages
+from app.store import chats, history, kept, messages
 from app.store.clock import from_ms, now_ms
 from app.store.engine import Database
 from app.store.kept_tables import KeptMessage
@@ -23,6 +23,7 @@ from app.store.tables import Chat
 class EarlierText:
     """What a message said before it was changed or deleted; it can be restored until it is `kept_until`."""
 
+    version: str
     role: str
     name: str | None
     content: str | None
@@ -39,83 +40,76 @@ class Recovering:
     count: Counter
     runner: Runner
 
-    def restore(self, chat_id: str, message_id: str) -> MessageView:
-        """Bring a deleted message back to its place, or the text a message had before its last change.
+    def restore(self, chat_id: str, message_id: str, version: str | None = None) -> MessageView:
+        """Bring a deleted message back to its place, or a text that a message had: the last one, or the one named.
 
         Raises Conflict where nothing was kept of a message that is there.
         """
         with self.db.write() as session:
             chat = require_chat(session, chat_id)
-            found = messages.by_ids(session, chat.key, [message_id])
-            kept = history.newest_kept(session, chat.key, message_id, "overwritten" if found else "deleted")
-            if kept is None and found:
-                raise Conflict(
-                    f"Nothing is kept of earlier texts of message {message_id!r}; there is nothing to restore."
-                )
-            if kept is None:
-                raise NotFound(f"There is no message {message_id!r}, and none is kept: deleted ones are for 30 days.")
-            traces = Traces()
-            if found:
-                row = require_message(session, chat, message_id)
-                said = {name: kept.snapshot[name] for name in SAID}
-                rewrite(session, chat, [(row, said, row["position"])], self.count, traces)
+            there = messages.by_ids(session, chat.key, [message_id]).get(message_id)
+            found = _wanted(session, chat, message_id, version, deleted=there is None)
+            if found is None:
+                raise _nothing_kept(message_id, there=there is not None)
+            if there is not None:
+                said = {name: found.snapshot[name] for name in SAID}
+                job_id = change(session, chat, require_message(session, chat, message_id), said, self.count)
             else:
-                self._bring_back(session, chat, kept, traces)
-            session.delete(kept)
-            job_id = finish(session, chat, traces)
+                job_id = finish(session, chat, self._bring_back(session, chat, found))
+            session.delete(found)
+            session.flush()
             shown = show_message(session, chat, message_id)
         if job_id is not None:
             self.runner.poke(job_id)
         return shown
 
-    def earlier_texts(self, chat_id: str, message_id: str) -> list[EarlierText]:
+    def earlier_texts(self, chat_id: str, message_id: str, offset: int, limit: int) -> list[EarlierText]:
         """What is kept of a message, newest first."""
         with self.db.read() as session:
             chat = require_chat(session, chat_id)
-            found = history.kept_of(session, chat.key, message_id)
-            if not found:
+            found = kept.of_message(session, chat.key, message_id, offset, limit)
+            if not found and not offset:
                 require_message(session, chat, message_id)
-            return [_earlier(kept) for kept in found]
+            return [_earlier(one) for one in found]
 
     def deleted(self, chat_id: str, after: tuple[int, int] | None, limit: int) -> list[tuple[int, MessageView]]:
         """Deleted messages that can be restored, by the index they had; each with its number in that list's order."""
         with self.db.read() as session:
             chat = require_chat(session, chat_id)
-            return [(kept.key, _show(kept)) for kept in history.deleted_page(session, chat.key, after, limit)]
+            return [(one.key, _show(one)) for one in kept.deleted_page(session, chat.key, after, limit)]
 
-    def _bring_back(self, session: Session, chat: Chat, kept: KeptMessage, traces: Traces) -> None:
-        total = chats.count_messages(session, chat.key)
-        index = min(_place_of(session, chat, kept), total)
+    def _bring_back(self, session: Session, chat: Chat, gone: KeptMessage) -> Traces:
+        place = kept.place_of(session, chat.key, gone)
+        index = min(gone.position if place is None else place, chats.count_messages(session, chat.key))
         history.shift(session, chat.key, index, 1)
-        draft = _draft(kept)
+        draft = _draft(gone)
         size = measure(self.count, [draft])[0]
-        messages.insert_many(session, [row_of(chat.key, index, draft, size, now_ms())])
-        if not (draft.hidden or draft.omitted or draft.pinned):
+        row = row_of(chat.key, index, draft, size, now_ms())
+        messages.insert_many(session, [{**row, "skipped": gone.snapshot.get("skipped", False)}])
+        traces = Traces()
+        if draft.speaks:
             traces.arrived.add(index)
+        return traces
 
 
-def _place_of(session: Session, chat: Chat, kept: KeptMessage) -> int:
-    """Where a deleted message belongs: behind the one it stood behind, or where that one stood if it went too."""
-    seen: set[str] = set()
-    before = kept.after_id
-    while before is not None and before not in seen:
-        seen.add(before)
-        found = messages.by_ids(session, chat.key, [before])
-        if before in found:
-            return found[before].position + 1
-        gone = history.newest_kept(session, chat.key, before, "deleted")
-        if gone is None:
-            return kept.position
-        before = gone.after_id
-    return 0 if before is None else kept.position
+def _wanted(session: Session, chat: Chat, message_id: str, version: str | None, *, deleted: bool) -> KeptMessage | None:
+    if version is None:
+        return kept.newest(session, chat.key, message_id, "deleted" if deleted else None)
+    return kept.by_key(session, chat.key, message_id, int(version)) if version.isdecimal() else None
 
 
-def _draft(kept: KeptMessage) -> Draft:
-    said = kept.snapshot
+def _nothing_kept(message_id: str, *, there: bool) -> Conflict | NotFound:
+    if there:
+        return Conflict(f"No such earlier text of message {message_id!r} is kept; there is nothing to restore.")
+    return NotFound(f"There is no message {message_id!r}, and none is kept: deleted ones are for 30 days.")
+
+
+def _draft(gone: KeptMessage) -> Draft:
+    said = gone.snapshot
     return Draft(
         role=Role(said["role"]),
         content=said["content"],
-        id=kept.id,
+        id=gone.id,
         name=said["name"],
         hidden=said["hidden"],
         pinned=said["pinned"],
@@ -127,18 +121,20 @@ def _draft(kept: KeptMessage) -> Draft:
     )
 
 
-def _earlier(kept: KeptMessage) -> EarlierText:
-    said = kept.snapshot
-    until = from_ms(kept.kept_at + history.KEPT_MS)
-    return EarlierText(said["role"], said["name"], said["content"], kept.why, from_ms(kept.kept_at), until)
+def _earlier(gone: KeptMessage) -> EarlierText:
+    said = gone.snapshot
+    until = from_ms(gone.kept_at + kept.KEPT_MS)
+    return EarlierText(
+        str(gone.key), said["role"], said["name"], said["content"], gone.why, from_ms(gone.kept_at), until
+    )
 
 
-def _show(kept: KeptMessage) -> MessageView:
+def _show(gone: KeptMessage) -> MessageView:
     """A deleted message as it was; no snippet stands for it."""
-    said = kept.snapshot
+    said = gone.snapshot
     return MessageView(
-        id=kept.id,
-        index=kept.position,
+        id=gone.id,
+        index=gone.position,
         role=said["role"],
         name=said["name"],
         content=said["content"],

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sqlmodel import Session
 
-from app.core.healing import Remake, Worn, next_remake
+from app.core.healing import Remake, Worn, is_hopeless, next_remake
 from app.core.model import Message as CoreMessage
 from app.core.summary import Summary
 from app.services.basis import Basis, note_success, still_ours
@@ -22,9 +22,9 @@ def plan_remake(session: Session, state: ChatState, *, unasked: bool, asked: boo
     return read_remake(session, snippet, state.settings.layered.passage_tokens) if snippet else None
 
 
-def is_remake_due(session: Session, state: ChatState) -> bool:
-    """Whether a stale snippet is to be made anew unasked."""
-    return next_remake(read_worn(session, state), unasked=True, asked=False) is not None
+def is_remake_due(session: Session, state: ChatState, *, unasked: bool = True, asked: bool = False) -> bool:
+    """Whether a snippet is to be made anew: one that is only stale, or one that a person asked for."""
+    return next_remake(read_worn(session, state), unasked=unasked, asked=asked) is not None
 
 
 def read_worn(session: Session, state: ChatState) -> list[Worn]:
@@ -59,17 +59,20 @@ def read_remake(session: Session, snippet: Snippet, passage_tokens: int) -> Rema
 
 
 def _under(session: Session, leaf: Snippet) -> Sequence[CoreMessage]:
-    """The visible messages from a leaf's first to the next one that another leaf covers, if one snippet holds both."""
+    """The visible messages from a leaf's first to the next one that another leaf covers, if one snippet holds both;
+    and the beginning of its first turn, if that came back without a leaf before it.
+    """
     covered = snippets.covers(session, leaf.chat_key, [leaf.key]).get(leaf.key)
     column = messages.leaf_of(leaf.strategy)
     if covered is None or column is None:
         return ()
+    begin = trees.start_of_turn(session, leaf.chat_key, leaf.strategy, covered.first_index)
     end = covered.last_index
     following = snippets.leaf_after(session, leaf.chat_key, leaf.strategy, end)
     if following is not None and snippets.root_of(session, following) is snippets.root_of(session, leaf.key):
         next_one = snippets.covers(session, leaf.chat_key, [following])[following]
         end = next_one.first_index - 1
-    return messages.under(session, leaf.chat_key, column, leaf.key, covered.first_index, end)
+    return messages.under(session, leaf.chat_key, column, leaf.key, begin, end)
 
 
 def preceding(session: Session, state: ChatState, key: int) -> list[LiveSnippet]:
@@ -118,8 +121,7 @@ def note_failure(session: Session, remake: Remake) -> None:
     snippet = session.get(Snippet, remake.snippet.key)
     if snippet is not None:
         snippet.failures += 1
-        hopeless = Worn(snippet.key, None, 0, failures=snippet.failures).hopeless
-        snippet.asked = snippet.asked and not hopeless
+        snippet.asked = snippet.asked and not is_hopeless(snippet.failures)
 
 
 def _holds(session: Session, snippet: Snippet, remake: Remake) -> bool:

@@ -155,9 +155,7 @@ def queue_healing(session: Session, chat: Chat) -> str | None:
 
 def _require_standing(session: Session, snippet: Snippet, done: str) -> None:
     if not trees.stands(session, snippet):
-        raise Conflict(
-            f"Snippet {snippet.id!r} was replaced by a newer one and cannot be {done}."
-        )
+        raise Conflict(f"Snippet {snippet.id!r} was replaced by a newer one and cannot be {done}.")
 
 
 def _require_present(chat: Chat, snippet: Snippet) -> None:

@@ -1,14 +1,15 @@
 """Bringing memory in line after history was changed, in the transaction that changed it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from sqlmodel import Session
 
-from app.core.edits import Effect
+from app.core.edits import Effect, effect_of_removal
 from app.core.model import Strategy
-from app.store import messages, snippets, trees
+from app.store import history, messages, snippets, trees
 from app.store.history import LEAVES, Row
 from app.store.tables import Chat
 
@@ -42,8 +43,17 @@ def leaves_of(row: Row) -> set[int]:
     return {row[name] for name in LEAVES if row[name] is not None}
 
 
+@contextmanager
+def one_step(chat: Chat) -> Iterator[None]:
+    """However many snippets go and come in a transaction, memory_version rises by one (http-api.md, Chats)."""
+    before = chat.memory_version
+    yield
+    chat.memory_version = min(chat.memory_version, before + 1)
+
+
 def settle(session: Session, chat: Chat, traces: Traces) -> int:
     """Let empty snippets go and mark those out of date; how many live ones that are."""
+    _free_head(session, chat, traces)
     worn = trees.upward(session, traces.stale)  # while what is empty still says what absorbed it
     before = (
         {snippet.core.key for snippet in snippets.live(session, chat.key, chat.strategy)} if traces.loosened else ()
@@ -52,6 +62,13 @@ def settle(session: Session, chat: Chat, traces: Traces) -> int:
     if gone.intersection(before):
         chat.memory_version += 1
     return trees.mark_stale(session, (worn - gone) | _homes(session, chat, traces))
+
+
+def _free_head(session: Session, chat: Chat, traces: Traces) -> None:
+    """What has become a part of the chat's own system prompt is in no turn, and never covered."""
+    for row in history.covered_head(session, chat.key):
+        traces.note(row, effect_of_removal(covered=True), row["position"])
+        history.change(session, {row["key"]: UNCOVERED})
 
 
 def forget(session: Session, chat: Chat) -> int:

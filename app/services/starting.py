@@ -8,7 +8,7 @@ from app.services.choosing import stronger
 from app.services.reading import ChatState, read_head, read_state
 from app.services.remaking import is_remake_due
 from app.services.retiring import retire
-from app.store import chats, jobs
+from app.store import chats, jobs, kept
 from app.store.clock import now_ms
 from app.store.engine import Database
 from app.store.tables import Chat, Job
@@ -41,12 +41,13 @@ def queue_if_due(session: Session, state: ChatState) -> tuple[Job | None, str | 
     if due and not state.has_backlog and state.chat.backlog_answer is None:
         state.chat.backlog_answer = "began"
     reason = state.idle_reason()
-    if reason is not None:
-        return None, reason
-    if not due:
-        heals = is_remake_due(session, state)
-        return (queue(session, state, "heal", 1), None) if heals else (None, "below_threshold")
-    return queue(session, state, "fold", max(1, state.backlog.batches)), None
+    if reason is None and due:
+        return queue(session, state, "fold", max(1, state.backlog.batches)), None
+    if is_remake_due(session, state, unasked=False, asked=True):
+        return queue(session, state, "regenerate", 1), None  # what a person asked for minds no pause
+    if reason is None and is_remake_due(session, state):
+        return queue(session, state, "heal", 1), None
+    return None, reason or "below_threshold"
 
 
 def queue_after_append(session: Session, chat: Chat) -> tuple[Job | None, str | None]:
@@ -59,7 +60,8 @@ def queue_after_append(session: Session, chat: Chat) -> tuple[Job | None, str | 
 
 @dataclass(frozen=True)
 class Starting:
-    """Takes up work that was left: after a failure, a restart or a dead process (DESIGN, decision 5).
+    """Takes up work that was left: after a failure, a restart or a dead process (DESIGN, decision 5). And forgets what
+    has been kept long enough.
 
     What is left is read from the database each time: chats whose `retry_at` has passed, jobs without a live process.
     Without `resume_jobs` a process leaves alone what is not its own.
@@ -83,10 +85,14 @@ class Starting:
         with self.db.read() as session:
             dead = self.resume_jobs and jobs.any_dead(session)
             due = chats.to_take_up(session, None if self.resume_jobs else owner)
+            overdue = kept.any_overdue(session)
             waiting = jobs.waiting(session) if self.resume_jobs else []
         if dead:
             with self.db.write() as session:
                 due += jobs.expire(session)
+        if overdue:
+            with self.db.write() as session:
+                kept.purge(session)
         return waiting + [job_id for chat_key in dict.fromkeys(due) if (job_id := self._take_up(chat_key))]
 
     def _take_up(self, chat_key: int) -> str | None:

@@ -14,7 +14,7 @@ from app.services.reading import ChatState, read_state, require_chat
 from app.services.settling import forget
 from app.services.starting import queue, queue_if_due
 from app.services.working import JobView, show_job
-from app.store import chats, counting, jobs, messages
+from app.store import chats, counting, jobs, messages, snippets
 from app.store.engine import Database
 from app.store.tables import Chat
 
@@ -99,6 +99,7 @@ class Steering:
         job_id = await asyncio.to_thread(self._pause, chat_id)
         if job_id is not None:
             await self.runner.cancel(job_id)
+            await asyncio.to_thread(self._take_up_asked, chat_id)
         return True
 
     def resume(self, chat_id: str) -> bool:
@@ -125,6 +126,7 @@ class Steering:
         with self.db.write() as session:
             chat = require_chat(session, chat_id)
             chat.held, chat.retry_at = True, None
+            snippets.withdraw_asked(session, chat.key)
             return _cancel(session, chat.key, "Stopped on request.")
 
     def _shown(self, job_id: str, chat_id: str) -> JobView | None:
@@ -138,6 +140,14 @@ class Steering:
             _set_paused(session, chat, paused=True)
             chat.retry_at = None
             return _cancel(session, chat.key, "Folding was paused.")
+
+    def _take_up_asked(self, chat_id: str) -> None:
+        """What a person asked to have made anew goes on."""
+        with self.db.write() as session:
+            job, _ = queue_if_due(session, read_state(session, require_chat(session, chat_id)))
+            job_id = job.id if job else None
+        if job_id is not None:
+            self.runner.poke(job_id)
 
     def _forget(self, chat_id: str) -> tuple[Cleared, str | None]:
         with self.db.write() as session:

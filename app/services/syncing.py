@@ -1,10 +1,10 @@
 """Making our history equal to a frontend's: what differs is changed, everything else keeps its identity and memory."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
-from uuid import uuid4
 
 from sqlmodel import Session
 
@@ -16,9 +16,9 @@ from app.services.editing import rewrite, start
 from app.services.ports import Counter, Runner
 from app.services.recording import Draft, Size, measure, refuse_doubles, row_of
 from app.services.sequences import common_subsequence
-from app.services.settling import Traces, forget, leaves_of, settle
-from app.store import chats, history, messages
-from app.store.clock import now_ms, to_ms
+from app.services.settling import Traces, forget, leaves_of, one_step, settle
+from app.store import chats, history, kept, messages
+from app.store.clock import from_ms, now_ms, to_ms
 from app.store.engine import Database
 from app.store.history import Row
 from app.store.tables import Chat
@@ -86,10 +86,11 @@ class Syncing:
             if not history.is_as_read(session, chat.key, stored):
                 stored = history.whole(session, chat.key)
                 said = align(_said_all(stored), _given_all(lines), common_subsequence)
-            synced = self._apply(session, chat, _Plan(stored, lines, said), sizes, reset=reset, shrinks=allow_shrink)
-            chat.held = False
-            chat.updated_at = chat.updated_at if synced.unchanged == len(lines) and not synced.deleted else now_ms()
-            job_id = start(session, chat)
+            with one_step(chat):
+                synced = self._apply(
+                    session, chat, _Plan(stored, lines, said), sizes, reset=reset, shrinks=allow_shrink
+                )
+                job_id = start(session, chat)
         if job_id is not None:
             self.runner.poke(job_id)
         return synced
@@ -109,7 +110,9 @@ class Syncing:
         stale = settle(session, chat, traces)
         if reset:
             forget(session, chat)
-            chat.backlog_answer = None
+        chat.held = False
+        if edited or plan.said.deleted or plan.said.inserted:
+            chat.updated_at = now_ms()
         return Synced(
             appended=len(plan.said.inserted),
             edited=edited,
@@ -127,14 +130,26 @@ class _Plan:
     lines: Sequence[Line]
     said: Alignment
 
-    def moved(self) -> frozenset[str]:
-        """Ids of messages that go at one place and come at another."""
+    @cached_property
+    def moved(self) -> Mapping[str, Row]:
+        """Messages that go at one place and come at another, by id, as they are stored."""
         coming = {self.lines[new].draft.id for new in self.said.inserted}
-        return frozenset(self.stored[old]["id"] for old in self.said.deleted if self.stored[old]["id"] in coming)
+        going = (self.stored[old] for old in self.said.deleted)
+        return {row["id"]: row for row in going if row["id"] in coming}
+
+    def drafts(self) -> Iterator[tuple[int, Draft, bool]]:
+        """What comes in, each with its place, and whether its turn was left unfolded by choice.
+
+        A message that moved keeps what the frontend does not speak of.
+        """
+        for place in self.said.inserted:
+            line = self.lines[place]
+            row = self.moved.get(line.draft.id or "")
+            yield place, _moved(line, row) if row else line.draft, bool(row and row["skipped"])
 
     def refuse_loss(self, *, shrinks: bool) -> None:
         """Nobody loses a chat to a frontend that had not loaded yet."""
-        held, lost = len(self.stored), len(self.said.deleted) - len(self.moved())
+        held, lost = len(self.stored), len(self.said.deleted)
         if held and not self.lines:
             raise Conflict(
                 f"The history sent is empty, but {held} messages are stored. If it is meant to be emptied, send"
@@ -172,10 +187,10 @@ def _begin(session: Session, chat_id: str, parent_chat_id: str | None) -> Chat:
 def _inherit(session: Session, chat: Chat, lines: Sequence[Line], parent_chat_id: str) -> None:
     """Let a chat without a history yet begin with what it shares with its parent; an unknown parent has nothing."""
     parent = chats.find(session, parent_chat_id)
-    if chats.count_messages(session, chat.key):
+    if chats.count_messages(session, chat.key) or (parent is not None and parent.key == chat.key):
         return
     chat.parent_chat_id = parent_chat_id
-    if parent is None or parent.key == chat.key:
+    if parent is None:
         return
     theirs = history.whole(session, parent.key)
     shared = 0
@@ -193,34 +208,40 @@ def _is_same(row: Row, draft: Draft) -> bool:
 
 def _delete(session: Session, chat: Chat, plan: _Plan, traces: Traces) -> None:
     rows = [plan.stored[old] for old in plan.said.deleted]
-    moved = plan.moved()
-    kept = [
+    going = [
         (plan.stored[old], plan.stored[old - 1]["id"] if old else None)
         for old in plan.said.deleted
-        if plan.stored[old]["id"] not in moved
+        if plan.stored[old]["id"] not in plan.moved
     ]
     for row in rows:
         traces.note(row, effect_of_removal(covered=bool(leaves_of(row))), row["position"])
-    history.keep_deleted(session, chat.key, kept)
-    history.keep_overwritten(session, chat.key, _reworded(plan, moved))
+    kept.keep_deleted(session, chat.key, going)
+    kept.keep_overwritten(session, chat.key, _reworded(plan))
     history.remove(session, [row["key"] for row in rows])
 
 
-def _reworded(plan: _Plan, moved: Collection[str]) -> list[Row]:
+def _reworded(plan: _Plan) -> list[Row]:
     """Texts that go because a message says something else at its new place."""
-    texts = {line.draft.id: _text_of(line.draft) for line in plan.lines if line.draft.id in moved}
-    going = (plan.stored[old] for old in plan.said.deleted)
-    return [row for row in going if row["id"] in moved and texts[row["id"]] != _text(row)]
+    texts = {line.draft.id: _text_of(line.draft) for line in plan.lines if line.draft.id in plan.moved}
+    return [row for message_id, row in plan.moved.items() if texts[message_id] != _text(row)]
+
+
+def _moved(line: Line, row: Row) -> Draft:
+    """A line at its new place, with what a stored message knows and the line does not say."""
+    spoken = {_COLUMNS.get(name, name) for name in line.given}
+    known = {name: row[name] for name in _FOLLOWING if name not in spoken}
+    if "created_at" in known:
+        known["created_at"] = from_ms(known["created_at"])
+    return replace(line.draft, **known)
 
 
 def _insert(session: Session, chat: Chat, plan: _Plan, sizes: _Sizes, traces: Traces) -> None:
     sizes.prepare(plan.said.inserted)
     now = now_ms()
     fresh = []
-    for place in plan.said.inserted:
-        draft = plan.lines[place].draft
-        fresh.append({**row_of(chat.key, place, draft, sizes[place], now), "id": draft.id or str(uuid4())})
-        if not (draft.hidden or draft.omitted or draft.pinned):
+    for place, draft, skipped in plan.drafts():
+        fresh.append({**row_of(chat.key, place, draft, sizes[place], now), "skipped": skipped})
+        if draft.speaks:
             traces.arrived.add(place)
     messages.insert_many(session, fresh)
 

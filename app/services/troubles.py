@@ -7,9 +7,9 @@ from functools import partial
 from sqlmodel import Session
 
 from app.core.facts import count, listed
-from app.store import history, integrity, jobs
+from app.store import integrity, jobs, kept
 
-_KEPT_DAYS = history.KEPT_MS // (24 * 60 * 60 * 1000)
+_KEPT_DAYS = kept.KEPT_MS // (24 * 60 * 60 * 1000)
 _LEFT_OVER = ("undo_steps", "snippet_versions", "jobs")
 """Tables whose rows say nothing once what they point at is gone: deleting that deletes them too."""
 
@@ -112,4 +112,4 @@ def _kept(session: Session) -> Iterable[Trouble]:
     overdue = integrity.count_overdue(session)
     if overdue:
         detail = f"{count(overdue, 'deleted or overwritten message')} kept for more than {_KEPT_DAYS} days. They go."
-        yield Trouble("kept_overdue", detail, history.purge)
+        yield Trouble("kept_overdue", detail, kept.purge)

@@ -11,7 +11,7 @@ from app.formats.turnfold_fields import Record
 from app.formats.turnfold_reading import Numbered, invalid
 from app.services.ports import Counter
 from app.services.recording import Draft, measure, row_of
-from app.store.history import SNAPSHOT
+from app.store.history import TRAITS
 
 _AT_ONCE = 1000
 _CHARS_AT_ONCE = 4 * 1024 * 1024
@@ -89,7 +89,8 @@ def _messages(count: Counter, some: Sequence[Numbered]) -> Iterator[Row]:
 def _kept(count: Counter, some: Sequence[Numbered]) -> Iterator[Row]:
     for kept, said in zip(some, _said(count, some), strict=True):
         columns = {name: kept.record[name] for name in ("id", "why", "after_id", "kept_at")}
-        snapshot = {name: said[name] for name in SNAPSHOT}
+        whole = {**said, "skipped": kept.record["skipped"]}
+        snapshot = {name: whole[name] for name in TRAITS}
         yield Row(kept.line, {**columns, "position": kept.record["index"], "snapshot": snapshot}, {})
 
 

@@ -39,14 +39,15 @@ def _uncovered_after(strategy: str) -> Select[Any]:
     return select(func.count(), func.coalesce(func.sum(closing), 0)).select_from(Message).where(*_after(strategy))
 
 
-def _turns_after(strategy: str) -> Select[Any]:
+def _turns_after() -> Select[Any]:
     shown = (col(Message.closes).is_(True), col(Message.hidden).is_(False), col(Message.omitted).is_(False))
-    turns = select(literal(1)).select_from(Message).where(*_after(strategy), *shown).limit(bindparam("most"))
+    later = (of_chat(), col(Message.position) > bindparam("index"))
+    turns = select(literal(1)).select_from(Message).where(*later, *shown).limit(bindparam("most"))
     return select(func.count()).select_from(turns.subquery())
 
 
 _UNCOVERED_AFTER = {strategy: _uncovered_after(strategy) for strategy in Strategy}
-_TURNS_AFTER = {strategy: _turns_after(strategy) for strategy in Strategy}
+_TURNS_AFTER = _turns_after()
 
 
 def count_uncovered_after(session: Session, chat_key: int, strategy: str, index: int) -> tuple[int, int]:
@@ -56,10 +57,9 @@ def count_uncovered_after(session: Session, chat_key: int, strategy: str, index:
     return int(count), int(closed)
 
 
-def count_turns_after(session: Session, chat_key: int, strategy: str, index: int, most: int) -> int:
-    """Uncovered closed turns after a place, counted up to `most`."""
-    values = {"chat_key": chat_key, "index": index, "most": most}
-    return int(rows(session, _TURNS_AFTER[Strategy(strategy)], values).scalar_one())
+def count_turns_after(session: Session, chat_key: int, index: int, most: int) -> int:
+    """Closed turns after a place, covered ones too, counted up to `most`."""
+    return int(rows(session, _TURNS_AFTER, {"chat_key": chat_key, "index": index, "most": most}).scalar_one())
 
 
 def _sum(where: ColumnElement[bool], value: Any = 1) -> ColumnElement[Any]:

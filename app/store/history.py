@@ -1,33 +1,40 @@
-"""Changing what was said: places, texts and marks of stored messages, and what is kept of those that went."""
+"""Changing what was said: places, texts and marks of stored messages."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import CursorResult, bindparam, delete, insert, select, update
+from sqlalchemy import CursorResult, bindparam, delete, func, or_, select, update
 from sqlmodel import Session, SQLModel, col
 
-from app.store.clock import now_ms
 from app.store.engine import rows
-from app.store.kept_tables import KeptMessage
 from app.store.messages import chunks
 from app.store.tables import Message
 
-KEPT_MS = 30 * 24 * 60 * 60 * 1000
-"""How long deleted messages and overwritten texts are kept (http-api.md, Messages)."""
-
+_END = 2**40
 LEAVES = ("layered_leaf", "rolling_leaf", "buffer_leaf")
-SNAPSHOT = (
-    *("role", "name", "content", "tokens", "call_tokens", "blank", "closes", "hidden", "pinned", "omitted"),
+TRAITS = (
+    *("role", "name", "content", "tokens", "call_tokens", "blank", "closes", "hidden", "pinned", "omitted", "skipped"),
     *("created_at", "tool_call_id", "tool_calls", "extra"),
 )
-"""The columns of a message that are kept when it goes, and that a restore writes back."""
+"""The columns that say what a message is, wherever it stands."""
+
 _TABLE = SQLModel.metadata.tables["messages"]
 _T = _TABLE.c
-_KEPT = SQLModel.metadata.tables["kept_messages"]
 
-_WHOLE = select(_T.key, _T.position, _T.id, _T.revision, *(_T[name] for name in (*SNAPSHOT, *LEAVES)))
+_WHOLE = select(_T.key, _T.position, _T.id, _T.revision, *(_T[name] for name in (*TRAITS, *LEAVES)))
 _ALL = _WHOLE.where(_T.chat_key == bindparam("chat_key")).order_by(_T.position)
 _CHOSEN = _WHOLE.where(_T.key.in_(bindparam("keys", expanding=True)))
+_SPOKEN = (
+    select(_T.position)
+    .where(_T.chat_key == bindparam("chat_key"), _T.role.in_(("user", "assistant")))
+    .order_by(_T.position)
+    .limit(1)
+)
+_COVERED_HEAD = _WHOLE.where(
+    _T.chat_key == bindparam("chat_key"),
+    _T.position < func.coalesce(_SPOKEN.scalar_subquery(), _END),
+    or_(*(_T[leaf].is_not(None) for leaf in LEAVES)),
+).order_by(_T.position)
 _STAMP = ("key", "position", "id", "revision", "hidden", "pinned", "omitted", "created_at", "extra", *LEAVES)
 _STAMPS = select(*(_T[name] for name in _STAMP)).where(_T.chat_key == bindparam("chat_key")).order_by(_T.position)
 _CHANGE = update(_TABLE).where(_T.key == bindparam("changed_key"))
@@ -37,8 +44,6 @@ _ASIDE = (
     .values(position=-1 - (_T.position + bindparam("shift")))
 )
 _BACK = update(_TABLE).where(_T.chat_key == bindparam("chat"), _T.position < 0).values(position=-1 - _T.position)
-
-_END = 2**40
 
 Row = Mapping[str, Any]
 
@@ -51,6 +56,11 @@ def whole(session: Session, chat_key: int) -> list[Row]:
 def chosen(session: Session, keys: Sequence[int]) -> list[Row]:
     """The same of some messages."""
     return [row for some in chunks(keys) for row in _as_rows(rows(session, _CHOSEN, {"keys": some}))]
+
+
+def covered_head(session: Session, chat_key: int) -> list[Row]:
+    """The covered messages before the first user's or assistant's message: these are in no turn (layered.md, Words)."""
+    return _as_rows(rows(session, _COVERED_HEAD, {"chat_key": chat_key}))
 
 
 def is_as_read(session: Session, chat_key: int, found: Sequence[Row]) -> bool:
@@ -113,89 +123,3 @@ def remove(session: Session, keys: Sequence[int]) -> None:
     """Take messages out of the chat; places are the caller's care."""
     for some in chunks(keys):
         session.execute(delete(Message).where(col(Message.key).in_(some)))
-
-
-def keep_overwritten(session: Session, chat_key: int, found: Iterable[Row]) -> None:
-    """Keep messages as they are before they change."""
-    _keep(session, [_kept(chat_key, row, "overwritten", None) for row in found])
-
-
-def keep_deleted(session: Session, chat_key: int, found: Iterable[tuple[Row, str | None]]) -> None:
-    """Keep messages that go, by index, each with the id of the one it stands behind.
-
-    Those that went from there earlier stand between the two, so that whatever comes back finds its place.
-    """
-    kept: list[dict[str, Any]] = []
-    for row, before in found:
-        beside = bool(kept) and kept[-1]["id"] == before
-        after_id = before if beside else _last_behind(session, chat_key, before)
-        kept.append(_kept(chat_key, row, "deleted", after_id))
-    _keep(session, kept)
-
-
-def _last_behind(session: Session, chat_key: int, message_id: str | None) -> str | None:
-    """The last of the deleted messages that stood behind a message, one behind the other; itself if there are none."""
-    seen: set[str | None] = set()
-    while message_id not in seen:
-        seen.add(message_id)
-        behind = (
-            col(KeptMessage.after_id) == message_id if message_id is not None else col(KeptMessage.after_id).is_(None)
-        )
-        query = select(col(KeptMessage.id)).where(*_restorable(chat_key), col(KeptMessage.why) == "deleted", behind)
-        found = session.execute(query.order_by(col(KeptMessage.key).desc()).limit(1)).scalar()
-        message_id = found if found is not None else message_id
-    return message_id
-
-
-def _kept(chat_key: int, row: Row, why: str, after_id: str | None) -> dict[str, Any]:
-    return {
-        "chat_key": chat_key,
-        "id": row["id"],
-        "why": why,
-        "position": row["position"],
-        "after_id": after_id,
-        "kept_at": now_ms(),
-        "snapshot": {name: row[name] for name in SNAPSHOT},
-    }
-
-
-def _keep(session: Session, kept: Sequence[dict[str, Any]]) -> None:
-    for some in chunks(kept):
-        session.connection().execute(insert(_KEPT), some)
-    if kept:
-        purge(session)
-
-
-def purge(session: Session) -> int:
-    """Forget what has been kept long enough; how many messages that were."""
-    old = delete(KeptMessage).where(col(KeptMessage.kept_at) < now_ms() - KEPT_MS)
-    return int(session.execute(old).rowcount)  # type: ignore[attr-defined]  # a CursorResult, as always for DELETE
-
-
-def newest_kept(session: Session, chat_key: int, message_id: str, why: str | None = None) -> KeptMessage | None:
-    """What was kept last of a message and can still be restored."""
-    query = select(KeptMessage).where(*_restorable(chat_key), col(KeptMessage.id) == message_id)
-    if why is not None:
-        query = query.where(col(KeptMessage.why) == why)
-    return session.execute(query.order_by(col(KeptMessage.key).desc()).limit(1)).scalar_one_or_none()
-
-
-def kept_of(session: Session, chat_key: int, message_id: str) -> list[KeptMessage]:
-    """Everything kept of a message, newest first."""
-    query = select(KeptMessage).where(*_restorable(chat_key), col(KeptMessage.id) == message_id)
-    return list(session.execute(query.order_by(col(KeptMessage.key).desc())).scalars())
-
-
-def deleted_page(session: Session, chat_key: int, after: tuple[int, int] | None, limit: int) -> list[KeptMessage]:
-    """Deleted messages by the index they had, then by when they went, after a place (index, key)."""
-    query = select(KeptMessage).where(*_restorable(chat_key), col(KeptMessage.why) == "deleted")
-    if after is not None:
-        position, key = after
-        later = (col(KeptMessage.position) == position) & (col(KeptMessage.key) > key)
-        query = query.where((col(KeptMessage.position) > position) | later)
-    order = (col(KeptMessage.position), col(KeptMessage.key))
-    return list(session.execute(query.order_by(*order).limit(limit)).scalars())
-
-
-def _restorable(chat_key: int) -> tuple[Any, ...]:
-    return col(KeptMessage.chat_key) == chat_key, col(KeptMessage.kept_at) >= now_ms() - KEPT_MS

@@ -14,7 +14,7 @@ from sqlmodel import Session, SQLModel, col
 from app.resources import resource_dir
 from app.store import jobs
 from app.store.clock import now_ms
-from app.store.history import KEPT_MS
+from app.store.kept import KEPT_MS
 from app.store.kept_tables import KeptMessage
 from app.store.tables import Chat, Job
 

@@ -135,7 +135,7 @@ def root_of(session: Session, key: int | None) -> Snippet | None:
 
 _KEYS: BindParameter[Any] = bindparam("keys", expanding=True)
 _UNCHANGED = select(_T.key, _T.layer, _T.revision).where(_T.key.in_(_KEYS), _T.state == "live")
-_STALE = select(func.count()).where(_T.key.in_(_KEYS), _T.stale.is_(True))
+_STALE = select(func.count()).where(_T.key.in_(_KEYS), _T.stale.is_(True), _T.edited.is_(False))
 _ABSORB = (
     update(SQLModel.metadata.tables["snippets"])
     .where(_T.key.in_(_KEYS))
@@ -151,8 +151,14 @@ def unchanged(session: Session, sources: Sequence[CoreSnippet]) -> bool:
 
 
 def any_stale(session: Session, sources: Sequence[CoreSnippet]) -> bool:
-    """Whether what is under one of them has changed."""
+    """Whether what is under one of them has changed, those left out whose text is a person's and stays."""
     return bool(rows(session, _STALE, {"keys": [source.key for source in sources]}).scalar_one())
+
+
+def withdraw_asked(session: Session, chat_key: int) -> None:
+    """Nobody wants snippets of this chat made anew any more."""
+    asked = (col(Snippet.chat_key) == chat_key, col(Snippet.asked).is_(True))
+    session.execute(update(Snippet).where(*asked).values(asked=False))
 
 
 def absorb(session: Session, sources: Sequence[CoreSnippet], parent_key: int) -> None:

@@ -10,7 +10,7 @@ from sqlmodel import Session, SQLModel, col
 
 from app.store import messages, snippets
 from app.store.clock import now_ms
-from app.store.history import KEPT_MS
+from app.store.kept import KEPT_MS
 from app.store.kept_tables import KeptMessage, SnippetVersion, UndoStep
 from app.store.messages import chunks
 from app.store.tables import Message, Snippet

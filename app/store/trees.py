@@ -90,24 +90,56 @@ def place_for(session: Session, chat_key: int, strategy: str, first: int, last: 
 
 def home_of(session: Session, chat_key: int, strategy: str, index: int) -> int | None:
     """The leaf that an uncovered message at `index` joins: the nearest before it, if it lies inside the range of a
-    live snippet (layered.md, Folding); None if it does not.
+    live snippet (layered.md, Folding); else the one after it, if its turn ends there. None if it folds by itself.
     """
     before = snippets.leaf_before(session, chat_key, strategy, index)
     after = snippets.leaf_after(session, chat_key, strategy, index)
-    if before is None or after is None:
+    if after is None:
         return None
-    roots = snippets.root_of(session, before), snippets.root_of(session, after)
-    return before if roots[0] is roots[1] else None
+    if before is not None and snippets.root_of(session, before) is snippets.root_of(session, after):
+        return before
+    first = snippets.covers(session, chat_key, [after])[after].first_index
+    return after if start_of_turn(session, chat_key, strategy, first) <= index else None
+
+
+def start_of_turn(session: Session, chat_key: int, strategy: str, first: int) -> int:
+    """Where the turn begins that goes on with a leaf's first message at `first`: behind the last message before it
+    that is covered, ends a turn, or belongs to the chat's own system prompt. Inside a live snippet's range what stands
+    before `first` is another leaf's.
+    """
+    leaf = messages.leaf_of(strategy)
+    if leaf is None or _is_inside(session, chat_key, strategy, first):
+        return first
+    shown = and_(col(Message.closes).is_(True), col(Message.hidden).is_(False), col(Message.omitted).is_(False))
+    before = (col(Message.chat_key) == chat_key, col(Message.position) < first, or_(leaf.is_not(None), shown))
+    ended = select(col(Message.position)).where(*before).order_by(col(Message.position).desc()).limit(1)
+    place = session.execute(ended).scalar()
+    return place + 1 if place is not None else min(first, _end_of_head(session, chat_key))
+
+
+def _is_inside(session: Session, chat_key: int, strategy: str, first: int) -> bool:
+    """Whether the leaf before a covered message is a part of the same live snippet."""
+    before = snippets.leaf_before(session, chat_key, strategy, first)
+    own = snippets.leaf_after(session, chat_key, strategy, first - 1)
+    return before is not None and snippets.root_of(session, before) is snippets.root_of(session, own)
+
+
+def _end_of_head(session: Session, chat_key: int) -> int:
+    """The place of the first message of a user or an assistant: what stands before it is in no turn."""
+    spoken = (col(Message.chat_key) == chat_key, col(Message.role).in_(("user", "assistant")))
+    query = select(col(Message.position)).where(*spoken).order_by(col(Message.position)).limit(1)
+    return session.execute(query).scalar() or 0
 
 
 def homes_of(session: Session, chat_key: int, strategy: str, indices: Iterable[int]) -> set[int]:
     """The leaves that uncovered messages at these places join."""
     found: set[int] = set()
     newest = last_covered(session, chat_key, strategy)
-    previous = None
+    home, previous = None, None
     for index in sorted(indices):
-        # A neighbour of the one before has the same leaf before it.
-        if newest is not None and index < newest and index - 1 != previous:
+        if newest is None or index > newest:
+            break
+        if home is None or index - 1 != previous:  # a neighbour of one that joins joins the same leaf
             home = home_of(session, chat_key, strategy, index)
             found |= {home} if home is not None else set()
         previous = index

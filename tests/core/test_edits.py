@@ -5,6 +5,7 @@ import pytest
 from app.core.edits import Effect, Marks, effect_of_change, effect_of_removal
 
 PLAIN, HIDDEN, PINNED, OMITTED = Marks(), Marks(hidden=True), Marks(pinned=True), Marks(omitted=True)
+BLANK = Marks(blank=True)
 
 
 @pytest.mark.parametrize(
@@ -12,7 +13,10 @@ PLAIN, HIDDEN, PINNED, OMITTED = Marks(), Marks(hidden=True), Marks(pinned=True)
     [
         (PLAIN, PLAIN, True, True, Effect(stales=True)),
         (PLAIN, PLAIN, True, False, Effect()),
-        (PLAIN, PLAIN, False, True, Effect()),
+        (PLAIN, PLAIN, False, True, Effect(arrives=True)),
+        (BLANK, PLAIN, False, True, Effect(arrives=True)),
+        (PLAIN, BLANK, False, True, Effect()),
+        (HIDDEN, BLANK, False, False, Effect()),
         (PLAIN, HIDDEN, True, False, Effect(leaves=True, stales=True)),
         (PLAIN, OMITTED, True, False, Effect(leaves=True, stales=True)),
         (PLAIN, PINNED, True, False, Effect(leaves=True)),

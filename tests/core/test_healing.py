@@ -29,6 +29,13 @@ def test_oldest_first() -> None:
     assert chosen([Worn(1, None, 40), Worn(2, None, 7), Worn(3, None, 20)]) == 2
 
 
+def test_nothing_above_before_anything_below() -> None:
+    """What absorbed a person's text waits too for what lies below that."""
+    worn = [Worn(1, 2, 0), Worn(2, 3, 0, edited=True), Worn(3, None, 0)]
+    assert chosen(worn) == 1
+    assert chosen(worn[1:]) == 3
+
+
 def test_a_persons_text_stays() -> None:
     """What a person wrote is never made anew unasked; what absorbed it is, from that text."""
     assert chosen([Worn(1, 2, 0, edited=True), Worn(2, None, 0)]) == 2

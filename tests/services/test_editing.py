@@ -1,14 +1,19 @@
-"""Editing, deleting and bringing back messages under a memory, on a real database."""
+"""Editing and deleting messages under a memory, on a real database."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from app.errors import Conflict, ModelError, ModelUnavailable, NotFound
+from app.core.model import Role
+from app.errors import ModelError, ModelUnavailable, NotFound
 from app.services.browsing import SnippetView
+from app.services.projecting import ProjectionQuery
+from app.services.recording import Draft
+from app.services.syncing import Line
 from tests.support.checks import assert_promises
-from tests.support.table import Table, laid
+from tests.support.table import Table, laid, turn_drafts
+from tests.support.waiting import until
 
 SMALL = {"verbatim_turns": 4, "turns_per_batch": 2, "snippets_per_layer": 3, "snippets_per_promotion": 2}
 
@@ -222,60 +227,6 @@ async def test_a_fold_whose_messages_move_lands_where_they_are(table: Table) -> 
     check(table)
 
 
-async def test_deleted_messages_come_back_in_their_places(table: Table) -> None:
-    """In whatever order they went and come, under their own ids, and with their marks."""
-    await table.say(*range(1, 9))
-    table.services.editing.edit("c", "u4", {"pinned": True})
-    before = [message.id for message in table.services.recording.page("c", state="all", after=-1, limit=100)]
-    for message_id in ("u3", "a3", "u4", "a4", "u1"):
-        table.services.editing.delete("c", message_id)
-    gone = [message.id for _, message in table.services.recovering.deleted("c", None, 100)]
-    assert set(gone) == {"u3", "a3", "u4", "a4", "u1"}
-    for message_id in ("a4", "u3", "u4", "u1", "a3"):
-        table.services.recovering.restore("c", message_id)
-    await table.settled()
-    after = table.services.recording.page("c", state="all", after=-1, limit=100)
-    assert [message.id for message in after] == before
-    assert table.services.recording.get("c", "u4").pinned
-    assert table.services.recovering.deleted("c", None, 100) == []
-    check(table)
-
-
-async def test_an_overwritten_text_comes_back(table: Table) -> None:
-    """The last text before a change; restoring twice is where it began. What was never changed has nothing."""
-    await table.say(*range(1, 9))
-    before = table.services.recording.get("c", "u1").content
-    table.services.editing.edit("c", "u1", {"content": "Changed."})
-    assert [text.content for text in table.services.recovering.earlier_texts("c", "u1")] == [before]
-    assert table.services.recovering.restore("c", "u1").content == before
-    assert table.services.recovering.restore("c", "u1").content == "Changed."
-    with pytest.raises(Conflict, match="nothing to restore"):
-        table.services.recovering.restore("c", "u2")
-    with pytest.raises(NotFound):
-        table.services.recovering.restore("c", "nobody")
-
-
-async def test_what_is_kept_is_kept_for_thirty_days(table: Table) -> None:
-    """After that it is neither listed nor restored, and the next change forgets it."""
-    await table.say(1, 2)
-    table.services.editing.delete("c", "u1")
-    table.sql("UPDATE kept_messages SET kept_at = kept_at - 2592000001")
-    assert table.services.recovering.deleted("c", None, 100) == []
-    with pytest.raises(NotFound, match="30 days"):
-        table.services.recovering.restore("c", "u1")
-    table.services.editing.delete("c", "a1")
-    assert [message.id for _, message in table.services.recovering.deleted("c", None, 100)] == ["a1"]
-
-
-async def test_an_edit_that_changes_nothing(table: Table) -> None:
-    """The same text again is no change: nothing is stale, nothing is kept."""
-    await table.say(*range(1, 9))
-    content = table.services.recording.get("c", "u1").content
-    table.services.editing.edit("c", "u1", {"content": content, "hidden": False, "extra": {}})
-    assert table.status().stale_snippets == 0
-    assert table.services.recovering.earlier_texts("c", "u1") == []
-
-
 async def test_what_is_blank_leaves_memory(table: Table) -> None:
     """A snippet whose messages were all made blank says nothing true any more and goes."""
     await table.say(*range(1, 9))
@@ -285,3 +236,65 @@ async def test_what_is_blank_leaves_memory(table: Table) -> None:
     await table.settled()
     assert old not in [snippet.id for snippet in snippets(table)]
     check(table)
+
+
+async def test_a_system_prompt_that_came_to_light(table: Table) -> None:
+    """A note that is first by now is the chat's own system prompt: no snippet covers it, and it is sent."""
+    note = Draft(Role.SYSTEM, "Speak in rhymes.", id="s1")
+    first, reply = turn_drafts(1)
+    await table.services.recording.append("c", [first, note, reply], "none", 0)
+    await table.say(*range(2, 9))
+    assert leaf_of(table, "s1").id == leaf_of(table, "a1").id
+    table.services.editing.delete("c", "u1")
+    assert table.services.recording.get("c", "s1").ghosted is False
+    await table.settled()
+    prompt = table.services.projecting.project("c", ProjectionQuery())
+    assert "Speak in rhymes." in prompt.messages[0]["content"]
+    check(table)
+
+
+async def test_a_blank_message_that_says_something(table: Table) -> None:
+    """One that came in blank inside a range joins the leaf before it when it gets its text."""
+    await table.say(*range(1, 9))
+    await table.services.steering.pause("c")
+    lines = [draft for turn in range(1, 9) for draft in turn_drafts(turn)]
+    lines.insert(1, Draft(Role.USER, " ", id="x"))
+    table.services.syncing.sync("c", [Line(draft, frozenset({"id", "role", "content"})) for draft in lines])
+    assert table.status().stale_snippets == 0
+    table.services.editing.edit("c", "x", {"content": "Wait for me!"})
+    assert table.status().stale_snippets == 1
+    table.services.steering.resume("c")
+    await table.settled()
+    assert leaf_of(table, "x").id == leaf_of(table, "u1").id
+    check(table)
+
+
+async def test_the_beginning_of_a_first_turn_comes_back(table: Table) -> None:
+    """With no leaf before it, it joins the one in which its turn ends."""
+    await table.say(*range(1, 9))
+    home = leaf_of(table, "a1").id
+    table.services.editing.edit("c", "u1", {"hidden": True})
+    await table.settled()
+    table.services.editing.edit("c", "u1", {"hidden": False})
+    await table.settled()
+    assert leaf_of(table, "u1").id == home
+    check(table)
+
+
+async def test_a_regeneration_outlives_an_outage(table: Table) -> None:
+    """What a person asked for is taken up again by itself, paused or not; stopping withdraws it."""
+    await table.say(*range(1, 9))
+    snippet = snippets(table)[0]
+    await table.services.steering.pause("c")
+    table.models.script(ModelUnavailable("Away.", connection="default", calls=1), "Anew.")
+    table.services.revising.regenerate("c", snippet.id)
+    await until(lambda: table.services.browsing.snippet("c", snippet.id), lambda shown: shown.text == "Anew.")
+    table.models.hold()
+    calls = len(table.models.requests)
+    table.services.revising.regenerate("c", snippet.id)
+    await table.models.arrived(calls + 1)
+    await table.services.steering.stop("c")
+    table.models.let_go()
+    table.services.steering.resume("c")
+    await table.settled()
+    assert table.services.browsing.snippet("c", snippet.id).text == "Anew."

@@ -227,3 +227,14 @@ async def test_a_restart_goes_on(tmp_path: Path) -> None:
     async with laid(tmp_path) as table:
         await table.folded()
         assert table.services.working.get(appended.job_id).state == "interrupted"
+
+
+async def test_answers_that_never_hold(table: Table) -> None:
+    """Where every commit is refused, as on damaged data, a job ends and says so instead of asking for ever."""
+    await table.say(*range(1, 13), fold="none")
+    table.sql("UPDATE messages SET closes = 0")
+    await table.say(13, fold="background")
+    status = await table.settled()
+    assert status.last_error is not None
+    assert "repair" in status.last_error.detail
+    assert len(table.models.requests) == 20

@@ -81,8 +81,7 @@ async def test_without_ids_messages_are_known_by_what_they_say(table: Table) -> 
     await table.services.recording.append("c", [replace(draft, id=None) for draft in drafts(*range(1, 9))], "wait", 20)
     leaves = [message.snippet_id for message in stored(table)]
     history = [draft for draft in drafts(*range(1, 9)) if draft.id != "a2"]
-    found = sync(table, history)
-    assert (found.edited, found.deleted, found.appended) == (15, 1, 0)
+    assert sync(table, history) == Synced(0, 0, 1, 15, 1)
     await table.settled()
     assert [message.id for message in stored(table)] == [draft.id for draft in history]
     assert [message.snippet_id for message in stored(table)] == leaves[:3] + leaves[4:]
@@ -134,6 +133,44 @@ async def test_a_moved_message_is_a_deletion_and_an_insertion(table: Table) -> N
     assert (found.appended, found.deleted, found.unchanged) == (2, 2, 6)
     assert said(table) == [(draft.id, draft.content) for draft in history]
     assert table.services.recovering.deleted("c", None, 10) == []
+
+
+async def test_what_moves_keeps_its_marks(table: Table) -> None:
+    """Hidden, pinned and extra go with a message to its new place where the frontend does not speak of them."""
+    await table.say(*range(1, 5))
+    table.services.editing.edit("c", "a2", {"hidden": True, "extra": {"mood": "calm"}})
+    table.services.editing.edit("c", "u2", {"pinned": True})
+    created = table.services.recording.get("c", "a2").created_at
+    sync(table, drafts(1, 3, 2, 4))
+    moved = table.services.recording.get("c", "a2")
+    assert (moved.index, moved.hidden, moved.extra, moved.created_at) == (5, True, {"mood": "calm"}, created)
+    assert table.services.recording.get("c", "u2").pinned
+
+
+async def test_earlier_texts_follow_new_ids(table: Table) -> None:
+    """A swipe under a new id keeps the text of before; what is deleted beside it finds its place again."""
+    await table.say(1, 2, 3)
+    history = drafts(1, 2, 3)
+    history[3] = replace(history[3], id="swipe", content="Tom laughs.")
+    assert sync(table, history).edited == 1
+    assert table.services.recovering.restore("c", "swipe").content == "Tom opens gate 2."
+    await table.services.recording.append("d", [replace(draft, id=None) for draft in drafts(1, 2, 3)], "none", 0)
+    lines = [Line(draft, PLAIN) for draft in drafts(1, 2, 3) if draft.id not in ("u2", "a2")]
+    table.services.syncing.sync("d", lines)
+    gone = [message.id for _, message in table.services.recovering.deleted("d", None, 10)]
+    for message_id in gone:
+        table.services.recovering.restore("d", message_id)
+    assert [message.content for message in stored(table, "d")] == [draft.content for draft in drafts(1, 2, 3)]
+
+
+async def test_a_sync_is_one_step_of_the_version(table: Table) -> None:
+    """Whatever goes and comes in one transaction, the version of the memory rises by one."""
+    await table.say(*range(1, 11))
+    version = table.status().memory_version
+    sync(table, drafts(*range(3, 8)), allow_shrink=True)
+    assert table.status().memory_version == version + 1
+    sync(table, drafts(*range(4, 7)), reset=True)
+    assert table.status().memory_version <= version + 2
 
 
 async def test_marks_follow_where_the_frontend_speaks_of_them(table: Table) -> None:

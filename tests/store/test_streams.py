@@ -5,8 +5,8 @@ import pytest
 from app.store import streams
 from app.store.clock import now_ms
 from app.store.engine import Database
-from app.store.history import KEPT_MS
 from app.store.intake import insert_rows
+from app.store.kept import KEPT_MS
 from app.store.messages import cover, insert_many
 from app.store.tables import Snippet
 from tests.support.rows import LAYERED, add_chat, add_messages, add_snippet, keys_at, message

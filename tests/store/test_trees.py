@@ -162,7 +162,9 @@ def test_places_keep_the_order(db: Database, order: list[int], wishes: list[int]
 
 
 def test_who_joins_whom(tree: Tree) -> None:
-    """What is free inside one live snippet's range joins the leaf before it; between two, and outside, nobody."""
+    """What is free inside one live snippet's range joins the leaf before it. Between two, the beginning of a turn joins
+    the leaf in which that ends, and whole turns join nobody; nor does what is outside.
+    """
     db, keys = tree
     with db.write() as session:
         messages.uncover(session, 1, LAYERED, keys[1])
@@ -171,8 +173,9 @@ def test_who_joins_whom(tree: Tree) -> None:
         change(session, 7, layered_leaf=None)
         change(session, 8, layered_leaf=None)
         assert trees.home_of(session, 1, "layered", 7) is None
-        assert trees.home_of(session, 1, "layered", 8) is None
-        assert trees.homes_of(session, 1, "layered", [2, 7, 8, 10, 11]) == {keys[0]}
+        assert trees.home_of(session, 1, "layered", 8) == keys[5]
+        assert trees.homes_of(session, 1, "layered", [2, 7, 10, 11]) == {keys[0]}
+        assert trees.homes_of(session, 1, "layered", [2, 7, 8, 10, 11]) == {keys[0], keys[5]}
         assert trees.homes_of(session, 1, "layered", []) == set()
 
 

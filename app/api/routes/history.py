@@ -1,10 +1,10 @@
 """History as the frontend has it: a whole sync, one message changed or deleted, and what was there before."""
 
-from app.api.dependencies import NO_BODY, ChatId, MessageId, PageDep, ServicesDep
+from app.api.dependencies import ChatId, MessageId, PageDep, ServicesDep
 from app.api.paging import Paged
 from app.api.problems import problem_docs
 from app.api.routing import new_router
-from app.api.schemas.history import EarlierTextPage, MessagePatch, Synced, SyncRequest
+from app.api.schemas.history import EarlierTextPage, MessagePatch, RestoreRequest, Synced, SyncRequest
 from app.api.schemas.messages import Message
 from app.services.recording import MessageView
 from app.services.recovering import EarlierText
@@ -62,11 +62,12 @@ def delete_message(chat_id: ChatId, message_id: MessageId, services: ServicesDep
     response_model=Message,
     summary="Bring back a message",
     description="A deleted one in its old place; else the text the message had before its last change.",
-    dependencies=[NO_BODY],
     responses=_CHANGE,
 )
-def restore_message(chat_id: ChatId, message_id: MessageId, services: ServicesDep) -> MessageView:
-    return services.recovering.restore(chat_id, message_id)
+def restore_message(
+    chat_id: ChatId, message_id: MessageId, services: ServicesDep, body: RestoreRequest | None = None
+) -> MessageView:
+    return services.recovering.restore(chat_id, message_id, body.version if body else None)
 
 
 @router.get(
@@ -79,6 +80,5 @@ def restore_message(chat_id: ChatId, message_id: MessageId, services: ServicesDe
 def list_earlier_texts(
     chat_id: ChatId, message_id: MessageId, services: ServicesDep, page: PageDep
 ) -> Paged[EarlierText]:
-    found = services.recovering.earlier_texts(chat_id, message_id)
-    start = page.offset("texts")
-    return page.counted_page("texts", found[start : start + page.wanted])
+    found = services.recovering.earlier_texts(chat_id, message_id, page.offset("texts"), page.wanted)
+    return page.counted_page("texts", found)

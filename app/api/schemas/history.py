@@ -70,9 +70,18 @@ class MessagePatch(StrictModel):
         return given
 
 
+class RestoreRequest(StrictModel):
+    """Which text is to come back; without a body the last one."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"version": "12"}]})
+
+    version: Name | None = Field(default=None, description="Of an earlier text of the message.")
+
+
 class EarlierText(Shown):
     """What a message said before. `why`: it was `overwritten`, or the message was `deleted`."""
 
+    version: str = Field(description="What a restore names it by.")
     role: Role
     name: str | None
     content: str | None
