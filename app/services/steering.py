@@ -14,7 +14,7 @@ from app.services.reading import ChatState, read_state, require_chat
 from app.services.settling import forget
 from app.services.starting import queue, queue_if_due
 from app.services.working import JobView, show_job
-from app.store import chats, counting, jobs, messages, snippets
+from app.store import chats, counting, jobs, messages, trees
 from app.store.engine import Database
 from app.store.tables import Chat
 
@@ -126,7 +126,7 @@ class Steering:
         with self.db.write() as session:
             chat = require_chat(session, chat_id)
             chat.held, chat.retry_at = True, None
-            snippets.withdraw_asked(session, chat.key)
+            trees.withdraw_asked(session, chat.key)
             return _cancel(session, chat.key, "Stopped on request.")
 
     def _shown(self, job_id: str, chat_id: str) -> JobView | None:

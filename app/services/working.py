@@ -9,7 +9,7 @@ from app.core.model import Usage
 from app.errors import NotFound
 from app.services.ports import Runner
 from app.services.reading import require_chat
-from app.store import chats, jobs, snippets
+from app.store import chats, jobs, trees
 from app.store.clock import from_ms, now_ms
 from app.store.engine import Database
 from app.store.tables import Job
@@ -92,7 +92,7 @@ class Working:
             job = jobs.by_id(session, job_id)
             if job is not None and job.state in jobs.ACTIVE:
                 jobs.finish(job, "cancelled", "Cancelled on request.")
-                snippets.withdraw_asked(session, job.chat_key)
+                trees.withdraw_asked(session, job.chat_key)
 
 
 def show_job(job: Job, chat_id: str) -> JobView:

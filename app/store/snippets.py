@@ -155,12 +155,6 @@ def any_stale(session: Session, sources: Sequence[CoreSnippet]) -> bool:
     return bool(rows(session, _STALE, {"keys": [source.key for source in sources]}).scalar_one())
 
 
-def withdraw_asked(session: Session, chat_key: int) -> None:
-    """Nobody wants snippets of this chat made anew any more."""
-    asked = (col(Snippet.chat_key) == chat_key, col(Snippet.asked).is_(True))
-    session.execute(update(Snippet).where(*asked).values(asked=False))
-
-
 def absorb(session: Session, sources: Sequence[CoreSnippet], parent_key: int) -> None:
     """The merged snippet stands for its sources from now on."""
     rows(session, _ABSORB, {"keys": [source.key for source in sources], "parent": parent_key})

@@ -51,6 +51,12 @@ def worn(session: Session, chat_key: int, strategy: str) -> list[Snippet]:
     return list(session.execute(query.order_by(col(Snippet.key))).scalars())
 
 
+def withdraw_asked(session: Session, chat_key: int) -> None:
+    """Nobody wants snippets of this chat made anew any more."""
+    asked = (col(Snippet.chat_key) == chat_key, col(Snippet.asked).is_(True))
+    session.execute(update(Snippet).where(*asked).values(asked=False))
+
+
 def parts(session: Session, key: int) -> list[Snippet]:
     """What a merged snippet absorbed, oldest first; nothing for a leaf."""
     query = select(Snippet).where(col(Snippet.parent_key) == key)
