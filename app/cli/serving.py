@@ -1,5 +1,6 @@
 """`turnfold serve`."""
 
+import gc
 import signal
 import socket
 from errno import EACCES, EADDRINUSE
@@ -30,8 +31,16 @@ def serve(host: str | None, port: int | None) -> None:
     # failure. A signal that comes before it listens for signals is not lost either.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, server.handle_exit)
+    _spare_garbage_collector()
     server.run(sockets=[listener])
     typer.echo("Stopped.")
+
+
+def _spare_garbage_collector() -> None:
+    """What is there by now stays to the end: looking through it again and again made long requests a third slower."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 class _Server(uvicorn.Server):

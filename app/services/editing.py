@@ -10,10 +10,10 @@ from app.core.edits import Effect, Marks, effect_of_change, effect_of_removal
 from app.core.model import Role
 from app.errors import InvalidRequest, NotFound
 from app.services.ports import Counter, Runner
-from app.services.reading import read_state, require_chat
+from app.services.reading import require_chat
 from app.services.recording import Draft, MessageView, measure, show
 from app.services.settling import UNCOVERED, Traces, leaves_of, one_step, settle
-from app.services.starting import queue_if_due
+from app.services.starting import queue_after_change
 from app.store import history, kept, messages, paging
 from app.store.clock import now_ms
 from app.store.engine import Database
@@ -87,7 +87,7 @@ def rewrite(
 
     Texts that are overwritten are kept, and what does not differ is not written. How many differ in more than their id.
     """
-    real = [(row, _differing(row, values), index) for row, values, index in changes]
+    real = [(row, differing(row, values), index) for row, values, index in changes]
     real = [(row, values, index) for row, values, index in real if values]
     rewritten = [(row, values) for row, values, _ in real if any(name in values for name in SAID)]
     kept.keep_overwritten(session, chat.key, [row for row, _ in rewritten])
@@ -115,11 +115,12 @@ def start(session: Session, chat: Chat) -> str | None:
     """Queue what a change of history makes due; the job's id."""
     session.flush()
     session.expire_all()  # rows were changed beside the ORM
-    job, _ = queue_if_due(session, read_state(session, chat))
+    job, _ = queue_after_change(session, chat)
     return job.id if job else None
 
 
-def _differing(row: Row, values: Mapping[str, Any]) -> dict[str, Any]:
+def differing(row: Row, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the new values that a message does not have already."""
     return {name: value for name, value in values.items() if (row[name] or None) != (value or None)}
 
 

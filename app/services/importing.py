@@ -20,7 +20,7 @@ from app.services.ports import Counter, Runner
 from app.services.reading import read_state, require_chat
 from app.services.recording import Draft, Size, insert, measure
 from app.services.restoring import restore
-from app.services.starting import queue_after_append, queue_if_due
+from app.services.starting import queue_after_change, queue_if_due
 from app.store import chats
 from app.store.clock import now_ms
 from app.store.engine import Database
@@ -139,7 +139,7 @@ class Importing:
             session.flush()
             taken = take_in(session, chat, offer, read.layout.whereabouts, log) if brought else TakenIn(0, bytes(total))
             _tell_ghosts(read.layout.ghosted, taken, log)
-            job, _ = queue_after_append(session, chat)
+            job, _ = queue_after_change(session, chat)
             warnings = [*read.parsed.warnings, *log.entries]
             return Imported(free_id, total, taken.snippets, warnings), job.id if job else None
 

@@ -15,7 +15,7 @@ from app.core.model import Role, Strategy, Usage
 from app.errors import Conflict, InvalidRequest, NotFound
 from app.services.ports import Counter, Runner
 from app.services.reading import require_chat
-from app.services.starting import queue_after_append
+from app.services.starting import queue_after_change
 from app.store import chats, jobs, messages, paging
 from app.store.clock import from_ms, now_ms, to_ms
 from app.store.engine import Database
@@ -148,7 +148,7 @@ class Recording:
             return None, "strategy_none"
         if fold == "none":
             return None, "not_asked"
-        return queue_after_append(session, chat)
+        return queue_after_change(session, chat)
 
     def _items(self, session: Session, chat: Chat, known: Sequence[str | None], start: int) -> list[MessageView]:
         """What was stored already, then what is new: each is found by an index of its own, however long the chat."""

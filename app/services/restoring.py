@@ -15,7 +15,7 @@ from app.formats.turnfold_fields import Record
 from app.formats.turnfold_reading import read_turnfold
 from app.services.installing import install, unsound
 from app.services.ports import Counter
-from app.services.starting import queue_after_append
+from app.services.starting import queue_after_change
 from app.services.unpacking import unpack
 from app.store import chats, intake, soundness
 from app.store.engine import Database
@@ -60,7 +60,7 @@ def restore(db: Database, count: Counter, stream: BinaryIO, *, chat_id: str | No
             _require_sound(session, chat.key)
             session.flush()
             newest = intake.last_live(session, chat.key, chat.strategy)
-            job, _ = queue_after_append(session, chat)
+            job, _ = queue_after_change(session, chat)
             left = intake.last_live(session, chat.key, chat.strategy)
             chat.memory_version = 0 if left is None else 1
             warnings += [_WINDOW_KEPT] if left != newest else []

@@ -40,22 +40,30 @@ def queue_if_due(session: Session, state: ChatState) -> tuple[Job | None, str | 
     due = state.fold() is not None
     if due and not state.has_backlog and state.chat.backlog_answer is None:
         state.chat.backlog_answer = "began"
-    reason = state.idle_reason()
-    if reason is None and due:
+    if due and state.idle_reason() is None:
         return queue(session, state, "fold", max(1, state.backlog.batches)), None
+    return _queue_remake(session, state)
+
+
+def queue_after_change(session: Session, chat: Chat) -> tuple[Job | None, str | None]:
+    """The same, and of a long backlog that waits for an answer or the end of a pause no more is read than its oldest
+    turns: with so many visible, the window is whole.
+    """
+    state = read_head(session, chat)
+    if state.later and state.idle_reason() is not None:
+        chat.retry_at = None
+        return _queue_remake(session, state)
+    return queue_if_due(session, read_state(session, chat) if state.later else state)
+
+
+def _queue_remake(session: Session, state: ChatState) -> tuple[Job | None, str | None]:
+    """A job for what a person asked to have made anew, pause or not; else for what heals by itself."""
+    reason = state.idle_reason()
     if is_remake_due(session, state, unasked=False, asked=True):
-        return queue(session, state, "regenerate", 1), None  # what a person asked for minds no pause
+        return queue(session, state, "regenerate", 1), None
     if reason is None and is_remake_due(session, state):
         return queue(session, state, "heal", 1), None
     return None, reason or "below_threshold"
-
-
-def queue_after_append(session: Session, chat: Chat) -> tuple[Job | None, str | None]:
-    """The same where only new messages came: that a backlog waits for an answer, its oldest turns say."""
-    state = read_head(session, chat)
-    if state.choice_needed:
-        return None, "choice_needed"
-    return queue_if_due(session, read_state(session, chat) if state.later else state)
 
 
 @dataclass(frozen=True)

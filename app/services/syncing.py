@@ -12,7 +12,7 @@ from app.core.alignment import Alignment, Said, align
 from app.core.edits import effect_of_removal
 from app.errors import Conflict
 from app.services.branching import inherit
-from app.services.editing import rewrite, start
+from app.services.editing import differing, rewrite, start
 from app.services.ports import Counter, Runner
 from app.services.recording import Draft, Size, measure, refuse_doubles, row_of
 from app.services.sequences import common_subsequence
@@ -86,10 +86,9 @@ class Syncing:
             if not history.is_as_read(session, chat.key, stored):
                 stored = history.whole(session, chat.key)
                 said = align(_said_all(stored), _given_all(lines), common_subsequence)
+            plan = _Plan(_refreshed(session, stored, lines, said), lines, said)
             with one_step(chat):
-                synced = self._apply(
-                    session, chat, _Plan(stored, lines, said), sizes, reset=reset, shrinks=allow_shrink
-                )
+                synced = self._apply(session, chat, plan, sizes, reset=reset, shrinks=allow_shrink)
                 job_id = start(session, chat)
         if job_id is not None:
             self.runner.poke(job_id)
@@ -176,6 +175,14 @@ class _Sizes:
 
     def __getitem__(self, place: int) -> Size:
         return self._known[place]
+
+
+def _refreshed(session: Session, stored: list[Row], lines: Sequence[Line], said: Alignment) -> list[Row]:
+    """The stored messages, with those that are to change or to go as they are at this moment."""
+    going = [stored[old]["key"] for old in said.deleted]
+    changing = [stored[old]["key"] for old, new in said.pairs if differing(stored[old], _changes(lines[new]))]
+    now = {row["key"]: row for row in history.chosen(session, [*going, *changing])}
+    return [now.get(row["key"], row) for row in stored]
 
 
 def _begin(session: Session, chat_id: str, parent_chat_id: str | None) -> Chat:

@@ -35,7 +35,7 @@ _COVERED_HEAD = _WHOLE.where(
     _T.position < func.coalesce(_SPOKEN.scalar_subquery(), _END),
     or_(*(_T[leaf].is_not(None) for leaf in LEAVES)),
 ).order_by(_T.position)
-_STAMP = ("key", "position", "id", "revision", "hidden", "pinned", "omitted", "created_at", "extra", *LEAVES)
+_STAMP = ("key", "position", "id", "revision")
 _STAMPS = select(*(_T[name] for name in _STAMP)).where(_T.chat_key == bindparam("chat_key")).order_by(_T.position)
 _CHANGE = update(_TABLE).where(_T.key == bindparam("changed_key"))
 _ASIDE = (
@@ -64,7 +64,9 @@ def covered_head(session: Session, chat_key: int) -> list[Row]:
 
 
 def is_as_read(session: Session, chat_key: int, found: Sequence[Row]) -> bool:
-    """Whether the messages of a chat are still what `whole` found. Texts are not read again: their revisions tell."""
+    """Whether a chat still holds the messages that `whole` found, in their places, with their texts, which are not read
+    again: their revisions tell. Marks and snippets may be others by now.
+    """
     now = rows(session, _STAMPS, {"chat_key": chat_key}).all()
     return now == [tuple(row[name] for name in _STAMP) for row in found]
 
