@@ -10,7 +10,7 @@ from app.formats.turnfold import COVERING
 from app.formats.turnfold_reading import invalid
 from app.services.unpacking import Row, Unpacked
 from app.store import intake, snippets, soundness
-from app.store.messages import leaf_of
+from app.store.messages import insert_many, leaf_of
 
 _NEVER = -1
 """The key of no message: stands for those that are gone in what a deletion uncovered."""
@@ -99,7 +99,7 @@ def _store_messages(session: Session, chat_key: int, rows: list[Row]) -> None:
         {**row.columns, "chat_key": chat_key, **{column: _leaf(row, kind, known) for kind, column in _COLUMNS}}
         for row in rows
     ]
-    intake.insert_rows(session, "messages", values)
+    insert_many(session, values)
 
 
 def _leaf(row: Row, strategy: str, known: _Known) -> int | None:
