@@ -16,6 +16,7 @@ class GivenChat:
     character_name: str | None
     created_at: datetime
     extra: Mapping[str, Any] = field(default_factory=dict)
+    title: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,12 +51,13 @@ def read_sillytavern(text: TextIO, log: WarningLog) -> ParsedChat:
     header = first.fields or {} if first and first.is_header else {}
     messages = _messages(lines, log)
     opening = list(islice(messages, _OPENING))
-    names = {key: name for key, name in header.items() if name != _NO_NAME}
+    ours = _object(_object(header.get("chat_metadata")).get(MARKS))
+    names = {key: name for key, name in {**header, **ours}.items() if name != _NO_NAME}
     character_name = _name(names.get("character_name")) or _only_name(opening, Role.ASSISTANT)
     return ParsedChat(
         messages=chain(opening, messages),
         warnings=log.entries,
-        title=character_name,
+        title=_name(ours.get("title")) or character_name,
         user_name=_name(names.get("user_name")) or _only_name(opening, Role.USER),
         character_name=character_name,
         chat_id=usable_id(_object(header.get("chat_metadata")).get("integrity")),
@@ -69,7 +70,7 @@ def _kept_of_header(header: Mapping[str, Any]) -> dict[str, Any]:
     kept = {key: value for key, value in header.items() if key not in _NAMES}
     metadata = kept.get("chat_metadata")
     if isinstance(metadata, dict):
-        kept["chat_metadata"] = {key: value for key, value in metadata.items() if key != STORE_KEY}
+        kept["chat_metadata"] = {key: value for key, value in metadata.items() if key not in (STORE_KEY, MARKS)}
     return {"sillytavern": kept} if kept else {}
 
 

@@ -41,7 +41,12 @@ def _line(fields: Mapping[str, Any]) -> str:
 
 def _header(chat: GivenChat, memory: Mapping[str, Any] | None) -> dict[str, Any]:
     kept = _object(chat.extra.get(_KEPT))
-    metadata = _without(_object(kept.get(_METADATA)), {STORE_KEY})
+    metadata = _without(_object(kept.get(_METADATA)), {STORE_KEY, MARKS})
+    names = {"title": chat.title, "user_name": chat.user_name, "character_name": chat.character_name}
+    if any(names.values()) and not kept:
+        # SillyTavern writes its own names into the header when it saves a chat, and messages that came from elsewhere
+        # may have none of their own; these it leaves alone.
+        metadata[MARKS] = {key: name for key, name in names.items() if name}
     if memory is not None:
         metadata[STORE_KEY] = memory
     return {

@@ -132,7 +132,7 @@ def _kept(chat: Chat, part: str) -> Mapping[str, Any]:
 
 
 def _given_chat(chat: Chat) -> GivenChat:
-    return GivenChat(chat.user_name, chat.character_name, from_ms(chat.created_at), chat.extra or {})
+    return GivenChat(chat.user_name, chat.character_name, from_ms(chat.created_at), chat.extra or {}, chat.title)
 
 
 def _given_message(row: Row) -> GivenMessage:

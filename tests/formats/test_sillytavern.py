@@ -264,3 +264,16 @@ def test_the_real_group_chat_is_read_whole() -> None:
     assert {message.name for message in messages if message.role is Role.USER} == {chat.user_name} == {"MENENIUS"}
     assert all(message.created_at and message.content and message.name for message in messages)
     assert Counter(message.role for message in messages).keys() == {Role.USER, Role.ASSISTANT}
+
+
+def test_our_own_names_outlive_a_save() -> None:
+    """SillyTavern writes other names into the header when it saves a chat; those that an export noted hold."""
+    ours = {"title": "The gate", "user_name": "Mira", "character_name": "Tom"}
+    header = {
+        "user_name": "unused",
+        "character_name": "Seraphina",
+        "chat_metadata": {"turnfold": ours, "note_prompt": "x"},
+    }
+    chat = open_chat(jsonl(header, line("Hello.")))
+    assert (chat.title, chat.user_name, chat.character_name) == ("The gate", "Mira", "Tom")
+    assert chat.extra["sillytavern"]["chat_metadata"] == {"note_prompt": "x"}
