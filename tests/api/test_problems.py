@@ -130,7 +130,8 @@ async def test_own_errors(client: AsyncClient, error: Exception, status: int, co
 async def test_when_to_try_again(client: AsyncClient) -> None:
     """Conflicts and absent models say when to try again, a missing key how to send it."""
     assert (await raised(client, errors.Conflict("d", retry_after_s=7))).headers["Retry-After"] == "7"
-    absent = await raised(client, errors.ModelUnavailable("d", connection="c", retry_at=SOON))
+    soon = datetime.now(UTC) + timedelta(hours=1)
+    absent = await raised(client, errors.ModelUnavailable("d", connection="c", retry_at=soon))
     assert 3500 < int(absent.headers["Retry-After"]) <= 3600
     assert (await raised(client, errors.Unauthorized("d"))).headers["WWW-Authenticate"] == "Bearer"
 
