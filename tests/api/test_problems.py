@@ -92,7 +92,6 @@ async def raised(client: AsyncClient, error: Exception) -> Any:
     return await client.get("/raise/it")
 
 
-SOON = datetime.now(UTC) + timedelta(hours=1)
 OWN = [
     (errors.InvalidRequest("d", [{"loc": ["body"], "msg": "m"}]), 422, "invalid_request"),
     (errors.IdempotencyMismatch("d"), 422, "idempotency_mismatch"),

@@ -217,8 +217,8 @@ def test_any_order_of_steps(tmp_path: Path, _part: int) -> None:
     run_state_machine_as_test(
         Chat,
         settings=settings(
-            max_examples=40,
-            stateful_step_count=30,
+            max_examples=30,
+            stateful_step_count=25,
             deadline=None,
             suppress_health_check=list(HealthCheck),
         ),
