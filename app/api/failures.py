@@ -76,7 +76,7 @@ class Failures:
 
         try:
             await self.app(scope, receive, watch)
-        except Exception as error:
+        except Exception as error:  # whatever it is, the client gets a problem and the log the whole story
             answer = _answer(error, scope)
             if started:
                 raise  # half an answer is out: the server cuts the connection, so that nobody takes it for a whole one

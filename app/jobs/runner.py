@@ -142,8 +142,7 @@ class Runner:
             return
         try:
             await self._work.run(job_id, self.owner)
-        except Exception:
-            # A bug in one job must not silence the runner; the job is ended, and its chat is left as it was.
+        except Exception:  # a bug in one job must not silence the runner; the job is ended, its chat left as it was
             log.exception("job_crashed", job=job_id)
             await self._work.crashed(job_id, self.owner)
 

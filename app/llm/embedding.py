@@ -15,7 +15,7 @@ import numpy.typing as npt
 # On import wordllama sets up logging for the whole process, unless logging is already set up.
 _root = logging.getLogger()
 _handlers, _level = _root.handlers[:], _root.level
-import wordllama  # noqa: E402 - see above
+import wordllama  # noqa: E402  # only now is the logging of before noted
 
 _root.handlers[:] = _handlers
 _root.setLevel(_level)

@@ -13,6 +13,7 @@ from app.core.settings import resolve
 from app.core.summary import Summary
 from app.services.basis import Basis, note_success, still_ours
 from app.services.reading import read_head
+from app.services.settling import note_joiners
 from app.store import chats, counting, jobs, messages, snippets, trees
 from app.store.clock import now_ms
 from app.store.messages import Leaf
@@ -37,7 +38,7 @@ def commit_fold(session: Session, basis: Basis, fold: Fold, summary: Summary, so
     layer, position = trees.place_for(session, chat.key, basis.strategy, *place)
     snippet = snippets.add(session, _new_snippet(basis, summary, layer, position, "fold", source_tokens))
     messages.cover(session, keys, leaf, snippet.key)
-    take_in(session, chat.key, basis.strategy, *place)
+    note_joiners(session, chat.key, basis.strategy, *place)
     return True
 
 
@@ -57,7 +58,7 @@ def commit_merge(session: Session, basis: Basis, merge: Merge, summary: Summary,
     session.flush()
     under = snippets.covers(session, basis.chat_key, [snippet.key]).get(snippet.key)
     if under is not None:
-        take_in(session, basis.chat_key, basis.strategy, under.first_index, under.last_index)
+        note_joiners(session, basis.chat_key, basis.strategy, under.first_index, under.last_index)
     return True
 
 
@@ -96,15 +97,6 @@ def may_leave(live: Sequence[CoreSnippet], apart: Collection[int], sources: Sequ
     if len(sources) > 1 or all(snippet.layer != layer for snippet in live):
         return True
     return end == len(live) or live[end].layer != own or live[end].key in apart
-
-
-def take_in(session: Session, chat_key: int, strategy: str, first: int, last: int) -> int:
-    """Let the messages that one snippet's range now holds, but does not cover, join the leaves before them; these are
-    stale until they are made anew. How many live snippets are.
-    """
-    leaf = messages.leaf_of(strategy)
-    joining = trees.joiners(session, chat_key, leaf, first, last) if leaf is not None else []
-    return trees.mark_stale(session, trees.homes_of(session, chat_key, strategy, joining)) if joining else 0
 
 
 def _is_barred(session: Session, chat: Chat, leaf: Leaf, first: int, last: int) -> bool:

@@ -10,7 +10,8 @@ from sqlmodel import Session
 from app.core.edits import Effect, effect_of_removal
 from app.core.model import Strategy
 from app.store import history, messages, snippets, trees
-from app.store.history import LEAVES, Row
+from app.store.history import Row
+from app.store.messages import LEAVES
 from app.store.tables import Chat
 
 UNCOVERED: Mapping[str, Any] = dict.fromkeys(LEAVES)
@@ -62,6 +63,15 @@ def settle(session: Session, chat: Chat, traces: Traces) -> int:
     if gone.intersection(before):
         chat.memory_version += 1
     return trees.mark_stale(session, (worn - gone) | _homes(session, chat, traces))
+
+
+def note_joiners(session: Session, chat_key: int, strategy: str, first: int, last: int) -> int:
+    """Let the messages that one snippet's range now holds, but does not cover, join the leaves before them; these are
+    stale until they are made anew. How many live snippets are.
+    """
+    leaf = messages.leaf_of(strategy)
+    joining = trees.joiners(session, chat_key, leaf, first, last) if leaf is not None else []
+    return trees.mark_stale(session, trees.homes_of(session, chat_key, strategy, joining)) if joining else 0
 
 
 def _free_head(session: Session, chat: Chat, traces: Traces) -> None:

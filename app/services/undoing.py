@@ -8,10 +8,10 @@ from sqlmodel import Session
 from app.core.model import Message as CoreMessage
 from app.core.retirement import turns_to_uncover
 from app.errors import Conflict
-from app.services.committing import take_in
 from app.services.ports import Runner
 from app.services.reading import read_state, require_chat
 from app.services.revising import note_new_text, queue_healing
+from app.services.settling import note_joiners
 from app.store import messages, snippets, trees, versions
 from app.store.clock import now_ms
 from app.store.engine import Database
@@ -115,7 +115,7 @@ def _put_back(session: Session, chat: Chat, step: UndoStep, root: Snippet) -> bo
     for key, found in then.items():
         messages.cover(session, [message for message in found if message in kept], leaf, key)
     _settle(session, chat, then, now)
-    take_in(session, chat.key, root.strategy, first, last)
+    note_joiners(session, chat.key, root.strategy, first, last)
     _require_window(session, chat, root)
     chat.memory_version += 1
     return True

@@ -12,12 +12,11 @@ from app.store import tables
 from app.store.columns import Key
 from app.store.engine import rows
 from app.store.kept_tables import SnippetVersion
-from app.store.messages import chunks, leaf_of
+from app.store.messages import LEAVES, chunks, leaf_of
 
 _MESSAGES = tables.Message.metadata.tables["messages"]
 _SNIPPETS = tables.Snippet.metadata.tables["snippets"]
 _VERSIONS = SnippetVersion.metadata.tables["snippet_versions"]
-_LEAVES = ("layered_leaf", "rolling_leaf", "buffer_leaf")
 _M = _MESSAGES.c
 
 _SOURCE = bindparam("source", type_=Key)
@@ -145,10 +144,10 @@ def copy_versions(session: Session, source: int, target: int) -> None:
     rows(session, _COPY_VERSIONS, {"source": source, "target": target})
 
 
-_HISTORY = [column for column in _M if column.name not in ("key", "chat_key", *_LEAVES)]
+_HISTORY = [column for column in _M if column.name not in ("key", "chat_key", *LEAVES)]
 _COPY_MESSAGES = insert(_MESSAGES).from_select(
-    ["chat_key", *_HISTORY, *_LEAVES],
-    select(_TARGET, *_HISTORY, *(_twin_of(_M[leaf], _MESSAGES) for leaf in _LEAVES))
+    ["chat_key", *_HISTORY, *LEAVES],
+    select(_TARGET, *_HISTORY, *(_twin_of(_M[leaf], _MESSAGES) for leaf in LEAVES))
     .where(_M.chat_key == _SOURCE, _M.position <= bindparam("upto"))
     .order_by(_M.position),
 )

@@ -2,16 +2,16 @@
 
 from typing import Any
 
-from sqlalchemy import bindparam, delete, func, select, tuple_, update
+from sqlalchemy import bindparam, delete, func, inspect, select, tuple_, update
 from sqlalchemy.orm import defer
 from sqlmodel import Session, SQLModel, col
 
 from app.store.clock import now_ms
-from app.store.engine import rows
+from app.store.engine import changed, rows
 from app.store.tables import Chat, Job, Message, ServerSettings
 
 # What an imported file said of a chat may be long, and is wanted by exports alone.
-_LIGHT = defer(Chat.extra)  # type: ignore[arg-type]  # SQLModel types its columns as values
+_LIGHT = defer(inspect(Chat).attrs["extra"].class_attribute)
 _BY_ID = select(Chat).options(_LIGHT).where(col(Chat.id) == bindparam("id"))
 _M = SQLModel.metadata.tables["messages"].c
 _S = SQLModel.metadata.tables["server_settings"].c
@@ -100,6 +100,5 @@ def server_settings(session: Session) -> dict[str, Any]:
 
 def save_server_settings(session: Session, values: dict[str, Any]) -> None:
     """Replace the server-wide values."""
-    changed = session.execute(update(ServerSettings).values(settings=values))
-    if not changed.rowcount:  # type: ignore[attr-defined]  # a CursorResult, as always for UPDATE
+    if not changed(session, update(ServerSettings).values(settings=values)):
         session.add(ServerSettings(settings=values))

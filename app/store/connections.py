@@ -6,6 +6,7 @@ from sqlalchemy import delete, select
 from sqlmodel import Session, col
 
 from app.store.clock import now_ms
+from app.store.engine import changed
 from app.store.tables import ConnectionRow
 
 
@@ -26,5 +27,4 @@ def save(session: Session, name: str, fields: dict[str, Any]) -> None:
 
 def remove(session: Session, name: str) -> bool:
     """Delete a connection; False if there was none."""
-    rows: int = session.execute(delete(ConnectionRow).where(col(ConnectionRow.name) == name)).rowcount  # type: ignore[attr-defined]  # a CursorResult for DELETE
-    return rows > 0
+    return changed(session, delete(ConnectionRow).where(col(ConnectionRow.name) == name)) > 0

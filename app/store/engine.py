@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from sqlalchemy import Connection, CursorResult, Engine, Executable, create_engine, event
+from sqlalchemy import Connection, CursorResult, Engine, Executable, UpdateBase, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import OperationalError
@@ -87,6 +87,13 @@ def rows(session: Session, statement: Executable, values: Mapping[str, Any]) -> 
     objects a session holds do not notice what it changes.
     """
     return session.connection().execute(statement, values)
+
+
+def changed(session: Session, statement: UpdateBase) -> int:
+    """Run an UPDATE or DELETE through the ORM; how many rows it changed."""
+    result = session.execute(statement)
+    assert isinstance(result, CursorResult)  # as for every statement that gives back no rows
+    return result.rowcount
 
 
 def make_engine(url: str, busy_timeout_s: float = BUSY_TIMEOUT_S) -> Engine:

@@ -7,11 +7,10 @@ from sqlalchemy import CursorResult, bindparam, delete, func, or_, select, updat
 from sqlmodel import Session, SQLModel, col
 
 from app.store.engine import rows
-from app.store.messages import chunks
+from app.store.messages import LEAVES, chunks
 from app.store.tables import Message
 
 _END = 2**40
-LEAVES = ("layered_leaf", "rolling_leaf", "buffer_leaf")
 TRAITS = (
     *("role", "name", "content", "tokens", "call_tokens", "blank", "closes", "hidden", "pinned", "omitted", "skipped"),
     *("created_at", "tool_call_id", "tool_calls", "extra"),

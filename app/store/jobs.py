@@ -9,6 +9,7 @@ from sqlmodel import Session, col
 
 from app.core.model import Usage
 from app.store.clock import now_ms
+from app.store.engine import changed
 from app.store.tables import Chat, Job
 
 ACTIVE = ("queued", "running")
@@ -68,7 +69,7 @@ def claim(session: Session, job_id: str, owner: str, lease_ms: int) -> Job | Non
     now = now_ms()
     values = {"state": "running", "started_at": now, "lease_owner": owner, "lease_until": now + lease_ms}
     mine = update(Job).where(col(Job.id) == job_id, col(Job.state) == "queued").values(**values)
-    return by_id(session, job_id) if _count(session, mine) else None
+    return by_id(session, job_id) if changed(session, mine) else None
 
 
 def renew(session: Session, job_ids: Sequence[str], owner: str, lease_ms: int) -> None:
@@ -159,8 +160,3 @@ def write_usage(usage: Usage) -> dict[str, Any]:
         "prompt_tokens": usage.prompt_tokens,
         "completion_tokens": usage.completion_tokens,
     }
-
-
-def _count(session: Session, statement: Any) -> int:
-    rows: int = session.execute(statement).rowcount  # type: ignore[attr-defined]  # a CursorResult for UPDATE
-    return rows

@@ -7,7 +7,7 @@ from sqlalchemy import Select, bindparam, delete, insert, literal, select, updat
 from sqlmodel import Session, SQLModel, col
 
 from app.store.clock import now_ms
-from app.store.engine import rows
+from app.store.engine import changed, rows
 from app.store.history import TRAITS, Row
 from app.store.kept_tables import KeptMessage
 from app.store.messages import chunks
@@ -54,8 +54,7 @@ def rename(session: Session, chat_key: int, names: Mapping[str, str]) -> None:
 
 def purge(session: Session) -> int:
     """Forget what has been kept long enough; how many messages that were."""
-    old = delete(KeptMessage).where(col(KeptMessage.kept_at) < now_ms() - KEPT_MS)
-    return int(session.execute(old).rowcount)  # type: ignore[attr-defined]  # a CursorResult, as always for DELETE
+    return changed(session, delete(KeptMessage).where(col(KeptMessage.kept_at) < now_ms() - KEPT_MS))
 
 
 def any_overdue(session: Session) -> bool:

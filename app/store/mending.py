@@ -7,8 +7,7 @@ from sqlmodel import Session, SQLModel
 
 from app.core.facts import Ask, Derive, Drop, Fix, GiveBack, MarkStale, Rank, Relink, Renumber, Uncover
 from app.store import history, trees
-from app.store.history import LEAVES
-from app.store.messages import chunks
+from app.store.messages import LEAVES, chunks
 
 _ASIDE = -(2**30)
 """Places are unique at every moment, so rows step aside, below this, before they step where they belong."""

@@ -1,7 +1,7 @@
 """Reading and writing messages."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 from sqlalchemy import BindParameter, ColumnElement, Row, and_, bindparam, func, insert, or_, select, true, update
 from sqlalchemy.orm import InstrumentedAttribute
@@ -15,6 +15,9 @@ from app.store.tables import Message
 _AT_ONCE = 1000
 """How many values one statement names; SQLite takes 32,766."""
 
+LEAVES = ("layered_leaf", "rolling_leaf", "buffer_leaf")
+"""The columns that say which snippet covers a message: one per strategy that has memory."""
+
 T = TypeVar("T")
 Leaf = InstrumentedAttribute[int | None]
 
@@ -26,8 +29,7 @@ def leaf_of(strategy: str) -> Leaf | None:
         Strategy.ROLLING: col(Message.rolling_leaf),
         Strategy.SUMMARY_BUFFER: col(Message.buffer_leaf),
     }
-    column: Any = columns.get(Strategy(strategy))
-    return column  # type: ignore[no-any-return]  # SQLModel types its columns as values
+    return cast("Leaf | None", columns.get(Strategy(strategy)))  # SQLModel types its columns as values
 
 
 class Content(NamedTuple):
@@ -142,16 +144,15 @@ def by_keys(session: Session, keys: Sequence[int]) -> dict[int, CoreMessage]:
 
 
 _KEYS: BindParameter[Any] = bindparam("keys", expanding=True)
-_LEAVES = ("layered_leaf", "rolling_leaf", "buffer_leaf")
 _PLAIN = (_T.hidden.is_(False), _T.pinned.is_(False), _T.omitted.is_(False))
 _UNCHANGED = {
-    leaf: select(_T.key, _T.revision).where(_T.key.in_(_KEYS), _T[leaf].is_(None), *_PLAIN) for leaf in _LEAVES
+    leaf: select(_T.key, _T.revision).where(_T.key.in_(_KEYS), _T[leaf].is_(None), *_PLAIN) for leaf in LEAVES
 }
 _COVER = {
     leaf: update(SQLModel.metadata.tables["messages"])
     .where(_T.key.in_(_KEYS))
     .values({leaf: bindparam("snippet_key"), "skipped": False})
-    for leaf in _LEAVES
+    for leaf in LEAVES
 }
 
 
@@ -202,7 +203,7 @@ def uncover(session: Session, chat_key: int, leaf: Leaf, snippet_key: int) -> No
 
 def uncover_all(session: Session, chat_key: int) -> None:
     """No message of the chat is covered any more, by no strategy."""
-    leaves: dict[str, None] = dict.fromkeys(_LEAVES)
+    leaves: dict[str, None] = dict.fromkeys(LEAVES)
     covered = or_(*(getattr(Message, name).is_not(None) for name in leaves))
     session.execute(update(Message).where(col(Message.chat_key) == chat_key, covered).values(**leaves))
 
