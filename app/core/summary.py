@@ -41,7 +41,8 @@ class SummaryRequest:
     `system` and `user` are the rendered prompts for a model. `prior` (texts of the snippets before the passage, in
     reading order) and `passage` are the same material as data, for the extractive summarizer; a merge has one line
     without a speaker per source snippet. `limit` is snippet_tokens; `source_tokens` what the passage holds.
-    `strip_patterns` are literal strings taken out of the answer. `clipped`: the passage had its middle cut.
+    `strip_patterns` are literal strings taken out of the answer. `clipped`: the passage had its middle cut. `chat` is
+    whose summary it is (calls of one connection are shared out between chats), `batch` names it in logs.
     """
 
     kind: Literal["fold", "merge"]
@@ -54,6 +55,8 @@ class SummaryRequest:
     source_tokens: int
     strip_patterns: tuple[str, ...] = ()
     clipped: bool = False
+    chat: str = ""
+    batch: str = ""
 
 
 @dataclass(frozen=True, slots=True)
