@@ -4,7 +4,6 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 from sqlalchemy import Connection, CursorResult, Engine, Executable, UpdateBase, create_engine, event
@@ -14,9 +13,11 @@ from sqlalchemy.exc import OperationalError
 from sqlmodel import Session
 
 from app.store import words
+from app.store.queueing import FairLock
 
-BUSY_TIMEOUT_S = 10.0
-"""How long a transaction waits for SQLite's write lock, or for a connection, before it fails."""
+BUSY_TIMEOUT_S = 30.0
+"""How long a transaction waits for SQLite's write lock, or for a connection, before it fails: longer than a slow disk
+or a large sync holds it, shorter than clients wait for an answer."""
 
 WRITE = "turnfold_write"
 """The execution option that makes a connection begin with BEGIN IMMEDIATE."""
@@ -33,7 +34,7 @@ class Database:
     def __init__(self, url: str, busy_timeout_s: float = BUSY_TIMEOUT_S) -> None:
         self.engine = make_engine(url, busy_timeout_s)
         self._busy_timeout_s = busy_timeout_s
-        self._turn = Lock()
+        self._turn = FairLock()
 
     @contextmanager
     def read(self) -> Iterator[Session]:
@@ -68,11 +69,11 @@ class Database:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """SQLite has one writer. Threads of this process queue here, where they wake at once, not in its timeout."""
+        """SQLite has one writer. Threads of this process queue here, in turn; its own timeout knows no order."""
         if self.engine.dialect.name != "sqlite":
             yield
             return
-        if not self._turn.acquire(timeout=self._busy_timeout_s):
+        if not self._turn.acquire(self._busy_timeout_s):
             raise OperationalError("BEGIN IMMEDIATE", None, sqlite3.OperationalError("database is locked"))
         try:
             yield

@@ -114,7 +114,7 @@ def test_every_thread_finds_a_connection(impatient: Database) -> None:
 
 def test_how_connections_are_set(db: Database) -> None:
     """Every connection minds foreign keys and waits for the disk; its cache holds 4 MB."""
-    expected = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "cache_size": -4000, "busy_timeout": 10_000}
+    expected = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "cache_size": -4000, "busy_timeout": 30_000}
     with db.read() as session:
         found = {name: session.execute(text(f"PRAGMA {name}")).scalar_one() for name in expected}
     assert found == expected
