@@ -8,7 +8,7 @@ from app.services.choosing import stronger
 from app.services.reading import ChatState, read_head, read_state
 from app.services.remaking import is_remake_due
 from app.services.retiring import retire
-from app.store import chats, jobs, kept
+from app.store import chats, events, jobs, kept
 from app.store.clock import now_ms
 from app.store.engine import Database
 from app.store.tables import Chat, Job
@@ -93,7 +93,7 @@ class Starting:
         with self.db.read() as session:
             dead = self.resume_jobs and jobs.any_dead(session)
             due = chats.to_take_up(session, None if self.resume_jobs else owner)
-            overdue = kept.any_overdue(session)
+            overdue = kept.any_overdue(session) or events.any_overdue(session)
             waiting = jobs.waiting(session) if self.resume_jobs else []
         if dead:
             with self.db.write() as session:
@@ -101,6 +101,7 @@ class Starting:
         if overdue:
             with self.db.write() as session:
                 kept.purge(session)
+                events.purge(session)
         return waiting + [job_id for chat_key in dict.fromkeys(due) if (job_id := self._take_up(chat_key))]
 
     def _take_up(self, chat_key: int) -> str | None:

@@ -230,6 +230,28 @@ class Job(SQLModel, table=True):
     finished_at: int | None = time(nullable=True)
 
 
+class Event(SQLModel, table=True):
+    """What happened to a chat, for those who watch it. `data` never holds what was said, nor a key; `job_key`: the job
+    that it happened in, or to.
+    """
+
+    __tablename__ = "events"
+    __table_args__ = (
+        Index(None, "chat_key", "key"),
+        Index(None, "job_key", "key"),
+        ForeignKeyConstraint(["chat_key"], ["chats.key"], ondelete="CASCADE"),
+        ForeignKeyConstraint(["job_key"], ["jobs.key"], ondelete="CASCADE"),
+        {"sqlite_autoincrement": True},
+    )
+
+    key: int = primary_key()
+    chat_key: int = key_of()
+    job_key: int | None = key_of(nullable=True)
+    kind: str = Field(max_length=20)
+    data: dict[str, Any] = Field(sa_column=Column(Json, nullable=False))
+    created_at: int = time()
+
+
 class ConnectionRow(SQLModel, table=True):
     """A way to reach a model. The key is encrypted; see app.store.vault."""
 
