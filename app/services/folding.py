@@ -137,7 +137,7 @@ class Folding:
             step = self._next(session, job_id, owner, run)
             job = jobs.owned(session, job_id, owner)
             if step is None and job is not None:
-                jobs.finish(job, "succeeded", _ending(session, job, run))
+                jobs.finish(session, job, "succeeded", _ending(session, job, run))
         return step
 
     def _next(self, session: Session, job_id: str, owner: str, run: _Run) -> _Step | None:
@@ -218,7 +218,7 @@ class Folding:
             times = refusals(chat.last_error, failure.refused) + 1 if failure.refused is not None else 0
             report = failure.report()
             chat.last_error, chat.retry_at = {**report, "times": times}, failure.retry_at
-            jobs.finish(job, "failed", failure.detail, report)
+            jobs.finish(session, job, "failed", failure.detail, report)
 
     def _retry_at(self, error: ModelError) -> int | None:
         """A refusal waits for a person and the next append, anything else for the connection to cool down."""

@@ -19,7 +19,7 @@ def queue(session: Session, state: ChatState, kind: str, batches: int) -> Job:
     state.chat.retry_at = None
     job = jobs.active(session, state.chat.key)
     if job is not None and jobs.is_dead(job):
-        jobs.finish(job, "interrupted", "The process that ran it ended.")
+        jobs.finish(session, job, "interrupted", "The process that ran it ended.")
         session.flush()
         job = None
     if job is None:

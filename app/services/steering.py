@@ -171,7 +171,7 @@ def _cancel(session: Session, chat_key: int, reason: str) -> str | None:
     job = jobs.active(session, chat_key)
     if job is None:
         return None
-    jobs.finish(job, "cancelled", reason)
+    jobs.finish(session, job, "cancelled", reason)
     return job.id
 
 

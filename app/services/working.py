@@ -91,7 +91,7 @@ class Working:
         with self.db.write() as session:
             job = jobs.by_id(session, job_id)
             if job is not None and job.state in jobs.ACTIVE:
-                jobs.finish(job, "cancelled", "Cancelled on request.")
+                jobs.finish(session, job, "cancelled", "Cancelled on request.")
                 trees.withdraw_asked(session, job.chat_key)
 
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, bindparam, delete, func, insert, select
-from sqlmodel import Session, SQLModel
+from sqlmodel import Session
 
 from app.store.clock import now_ms
 from app.store.engine import rows
+from app.store.tables import Event
 
 KEPT_MS = 24 * 60 * 60 * 1000
 """How long they are kept, so that whoever was cut off can read on."""
@@ -19,9 +20,9 @@ PROGRESS = "progress"
 _SLACK_MS = 60 * 60 * 1000
 _PURGED_AT_ONCE = 10_000
 _NO_KEY = 2**62
-_TABLE = SQLModel.metadata.tables["events"]
+_TABLE = Event.metadata.tables["events"]
 _E = _TABLE.c
-_CHAT_KEY = SQLModel.metadata.tables["chats"].c.key
+_CHAT_KEY = Event.metadata.tables["chats"].c.key
 _INSERT = insert(_TABLE)
 
 

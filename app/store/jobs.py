@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, bindparam, literal, select, update
 from sqlmodel import Session, col
 
 from app.core.model import Usage
+from app.store import events
 from app.store.clock import now_ms
 from app.store.engine import changed
 from app.store.tables import Chat, Job
@@ -16,6 +17,10 @@ ACTIVE = ("queued", "running")
 GRACE_MS = 60_000
 """How long after its lease a job is thought to go on: whoever runs it may have had to wait for the database."""
 
+_TOLD = (
+    *("id", "kind", "state", "done", "total", "failed", "usage", "reason", "error"),
+    *("created_at", "started_at", "finished_at"),
+)
 # As the index of active jobs says it: SQLite sees that it serves only if the words are the same.
 _IS_ACTIVE = col(Job.state).in_([literal(state, literal_execute=True) for state in ACTIVE])
 _ACTIVE = select(Job).where(col(Job.chat_key) == bindparam("chat_key"), col(Job.state).in_(ACTIVE))
@@ -38,6 +43,7 @@ def add(session: Session, chat_key: int, kind: str, total: int) -> Job:
     job = Job(id=str(uuid4()), chat_key=chat_key, kind=kind, total=total, created_at=now_ms())
     session.add(job)
     session.flush()
+    _tell(session, job)
     return job
 
 
@@ -69,7 +75,10 @@ def claim(session: Session, job_id: str, owner: str, lease_ms: int) -> Job | Non
     now = now_ms()
     values = {"state": "running", "started_at": now, "lease_owner": owner, "lease_until": now + lease_ms}
     mine = update(Job).where(col(Job.id) == job_id, col(Job.state) == "queued").values(**values)
-    return by_id(session, job_id) if changed(session, mine) else None
+    job = by_id(session, job_id) if changed(session, mine) else None
+    if job is not None:
+        _tell(session, job)
+    return job
 
 
 def renew(session: Session, job_ids: Sequence[str], owner: str, lease_ms: int) -> None:
@@ -102,14 +111,15 @@ def owned_by(session: Session, owner: str) -> list[Job]:
     return list(session.execute(query).scalars())
 
 
-def finish(job: Job, state: str, reason: str | None, error: dict[str, Any] | None = None) -> None:
+def finish(session: Session, job: Job, state: str, reason: str | None, error: dict[str, Any] | None = None) -> None:
     """End a job."""
     job.state, job.reason, job.error, job.finished_at = state, reason, error, now_ms()
+    _tell(session, job)
 
 
 def interrupt(session: Session, job: Job, reason: str) -> None:
     """End a job whose process ended; its chat says that work was left."""
-    finish(job, "interrupted", reason)
+    finish(session, job, "interrupted", reason)
     chat = session.get(Chat, job.chat_key)
     if chat is not None:
         chat.retry_at = now_ms()
@@ -136,6 +146,16 @@ def is_dead(job: Job) -> bool:
 def waiting(session: Session) -> list[str]:
     """The ids of the jobs nobody runs yet."""
     return list(session.execute(select(col(Job.id)).where(_IS_ACTIVE, col(Job.state) == "queued")).scalars())
+
+
+def as_told(job: Job) -> dict[str, Any]:
+    """A job as an event tells of it: its columns but those that are about rows and processes."""
+    return {name: getattr(job, name) for name in _TOLD}
+
+
+def _tell(session: Session, job: Job) -> None:
+    """Note the state that a job has come into."""
+    events.add(session, job.chat_key, "job", as_told(job), job.key)
 
 
 def _dead() -> tuple[ColumnElement[bool], ...]:

@@ -36,7 +36,7 @@ def test_one_active_job_on_a_chat(db: Database, state: str) -> None:
         session.flush()
         with pytest.raises(IntegrityError), session.begin_nested():
             jobs.add(session, first.chat_key, "fold", 1)
-        jobs.finish(first, "succeeded", None)
+        jobs.finish(session, first, "succeeded", None)
         second = jobs.add(session, first.chat_key, "fold", 1)
         assert jobs.active(session, first.chat_key) is second
         assert jobs.latest(session, first.chat_key) is second
@@ -93,7 +93,7 @@ def test_a_job_that_ended_is_not_renewed(db: Database) -> None:
         job = jobs.by_id(session, claimed(session, "owner", 0))
         assert job is not None
         lease = job.lease_until
-        jobs.finish(job, "cancelled", "Stopped on request.")
+        jobs.finish(session, job, "cancelled", "Stopped on request.")
         session.flush()
         jobs.renew(session, [job.id], "owner", LEASE_MS)
         session.refresh(job)

@@ -43,7 +43,7 @@ class HeldWork:
         with self._db.write() as session:
             job = jobs.owned(session, job_id, owner)
             if job is not None:
-                jobs.finish(job, state, None)
+                jobs.finish(session, job, state, None)
 
 
 class Process:
