@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import Awaitable, Callable
-from typing import Protocol
+from typing import Literal, Protocol
 from uuid import uuid4
 
 import structlog
@@ -14,13 +14,19 @@ from app.store import chats, jobs
 from app.store.clock import now_ms
 from app.store.engine import Database
 from app.store.faults import cause
+from app.store.tables import Job
 
 log = structlog.get_logger()
 
 LEASE_MS = 10_000
 BEAT_S = 2.0
+LOOK_S = 0.25
+"""How often a process that runs jobs looks whether they are still its own: a stop cuts them in this time, wherever it
+was called."""
 POLL_S = 0.05
 _LEAST_REST_S = 0.01
+
+Standing = Literal["active", "dead", "ended"]
 
 
 class Work(Protocol):
@@ -59,26 +65,31 @@ class Runner:
         self._work = work
         self._recovery = recovery
         self._beat_s = beat_s
+        self._look_s = min(LOOK_S, beat_s)
         self._looks = Threads("turnfold-looks", 2)
         self._changes = Threads("turnfold-changes", 2)  # a locked database must not keep others from looking
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._poked: set[str] = set()
-        self._woken = False
+        self._woken = self._stopped = False
         self._nudge = asyncio.Event()
+        self._busy = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._beat: asyncio.Task[None] | None = None
+        self._pulse: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
         """Begin to run jobs, those first that an earlier process left."""
         self._loop = asyncio.get_running_loop()
-        self._beat = asyncio.create_task(self._keep_beating())
+        self._pulse = [asyncio.create_task(self._keep_beating()), asyncio.create_task(self._keep_looking())]
 
     async def stop(self) -> None:
-        """Cut what runs; what was committed stays, the rest is interrupted and taken up by the next process."""
-        self._loop = None
-        tasks = [*self._tasks.values(), *([self._beat] if self._beat else [])]
+        """Cut what runs; what was committed stays, the rest is interrupted and taken up by the next process.
+
+        Nobody waits on; to stop twice changes nothing.
+        """
+        self._loop, self._stopped = None, True
+        tasks = [*self._tasks.values(), *self._pulse]
         for task in tasks:
-            task.cancel()
+            _cut(task)
         await asyncio.gather(*tasks, return_exceptions=True)
         try:
             await self._changes(self._release)
@@ -89,7 +100,7 @@ class Runner:
     @property
     def alive(self) -> bool:
         """Whether the beat goes on."""
-        return self._beat is not None and not self._beat.done()
+        return bool(self._pulse) and not any(task.done() for task in self._pulse)
 
     def poke(self, job_id: str) -> None:
         """Start a queued job soon; from any thread, before the start too."""
@@ -103,22 +114,28 @@ class Runner:
         """Cut a job's task and wait until it is gone."""
         task = self._tasks.get(job_id)
         if task is not None:
-            task.cancel()
+            _cut(task)
             await asyncio.wait([task])
 
     async def wait(self, job_id: str, seconds: float) -> bool:
-        """Wait until a job has ended, in whatever process it runs; False if it has not by then."""
+        """Wait until a job has ended, in whatever process it runs; False if it has not by then.
+
+        A job whose process died has ended too: where nobody else says so, this does. When this process stops nobody
+        waits on.
+        """
         deadline = asyncio.get_running_loop().time() + seconds
-        while not await self._looks(self._ended, job_id):
+        while (standing := await self._looks(self._standing, job_id)) != "ended":
             left = deadline - asyncio.get_running_loop().time()
-            if left <= 0:
+            if left <= 0 or self._stopped:
                 return False
             task = self._tasks.get(job_id)
             if task is not None:
-                # Not for ever: another process may have ended the job, and the beat that cuts the task be late.
+                # Not for ever: another process may have ended the job, and the look that cuts the task be late.
                 await asyncio.wait([task], timeout=min(left, self._beat_s))
-            else:
-                await asyncio.sleep(min(left, POLL_S))
+                continue
+            if standing == "dead":
+                await self._bear(lambda: self._changes(self._bury, job_id))
+            await asyncio.sleep(min(left, POLL_S))
         return True
 
     def _begin(self, job_id: str) -> None:
@@ -126,11 +143,14 @@ class Runner:
             self._poked.discard(job_id)
             task = asyncio.create_task(self._run(job_id), name=f"job {job_id}")
             self._tasks[job_id] = task
+            self._busy.set()
             task.add_done_callback(lambda _: self._over(job_id))
 
     def _over(self, job_id: str) -> None:
         del self._tasks[job_id]
         self._nudge.set()
+        if not self._tasks:
+            self._busy.clear()
 
     async def _run(self, job_id: str) -> None:
         try:
@@ -148,9 +168,15 @@ class Runner:
 
     async def _keep_beating(self) -> None:
         while True:
-            await self._bear(self._cut_lost)
             await self._bear(self._renew_and_begin)
             await self._rest()
+
+    async def _keep_looking(self) -> None:
+        """One query by an index at a time, and none while nothing runs."""
+        while True:
+            await self._busy.wait()
+            await self._bear(self._cut_lost)
+            await asyncio.sleep(self._look_s)
 
     async def _bear(self, step: Callable[[], Awaitable[None]]) -> None:
         try:
@@ -165,7 +191,7 @@ class Runner:
         for job_id in await self._looks(self._lost, running) if running else ():
             task = self._tasks.get(job_id)
             if task is not None:
-                task.cancel()
+                _cut(task)
 
     async def _renew_and_begin(self) -> None:
         """In this order, so that what still runs here is never taken for dead."""
@@ -219,12 +245,29 @@ class Runner:
         with self._db.write() as session:
             return jobs.claim(session, job_id, self.owner, LEASE_MS) is not None
 
-    def _ended(self, job_id: str) -> bool:
+    def _standing(self, job_id: str) -> Standing:
         with self._db.read() as session:
+            return _standing(jobs.by_id(session, job_id))
+
+    def _bury(self, job_id: str) -> None:
+        with self._db.write() as session:
             job = jobs.by_id(session, job_id)
-            return job is None or job.state not in jobs.ACTIVE
+            if job is not None and _standing(job) == "dead":
+                jobs.interrupt(session, job, "The process that ran it ended.")
 
     def _release(self) -> None:
         with self._db.write() as session:
             for job in jobs.owned_by(session, self.owner):
                 jobs.interrupt(session, job, "The server was shut down.")
+
+
+def _standing(job: Job | None) -> Standing:
+    if job is None or job.state not in jobs.ACTIVE:
+        return "ended"
+    return "dead" if job.state == "running" and (job.lease_until or 0) < now_ms() else "active"
+
+
+def _cut(task: asyncio.Task[None]) -> None:
+    """Cancel it once: a second time would cut what it does to end well."""
+    if not task.cancelling():
+        task.cancel()

@@ -2,16 +2,12 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
-from pathlib import Path
 
 import pytest
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from app.jobs.runner import Recovery, Runner
-from app.store.engine import Database
-from app.store.migrate import migrate
+from tests.support.machine import Machine
 from tests.support.processes import Process, living
 from tests.support.waiting import until
 
@@ -31,27 +27,6 @@ class Troubled:
             self.troubles -= 1
             raise PoolTimeout("QueuePool limit reached")
         return self._recovery.recover(owner)
-
-
-class Machine:
-    """Starts processes at one database and stops them in the end."""
-
-    def __init__(self, folder: Path, stack: AsyncExitStack) -> None:
-        self.url = f"sqlite:///{folder / 'turnfold.db'}"
-        self._stack = stack
-
-    async def process(self, *, resume_jobs: bool = True) -> Process:
-        return await self._stack.enter_async_context(living(Process(self.url, resume_jobs=resume_jobs)))
-
-
-@pytest.fixture
-async def machine(tmp_path: Path) -> AsyncIterator[Machine]:
-    async with AsyncExitStack() as stack:
-        machine = Machine(tmp_path, stack)
-        first = Database(machine.url)
-        migrate(first.engine)
-        first.dispose()
-        yield machine
 
 
 async def test_runs_what_it_is_poked_with(machine: Machine) -> None:
