@@ -28,9 +28,10 @@ from app.services.commands import Commands
 from app.services.connections import Connections
 from app.services.editing import Editing
 from app.services.exporting import Exporting
-from app.services.folding import Folding
+from app.services.folding import Folding, Limits
 from app.services.importing import Importing
 from app.services.keeping import Keeping
+from app.services.planning import Planning
 from app.services.ports import Counter, ModelServers
 from app.services.projecting import Projecting
 from app.services.prompts import PromptLibrary
@@ -98,7 +99,9 @@ def assemble(
     connections = Connections(db, open_vault(secret, sqlite_file(settings.database_url)), settings, caller)
     prompts = PromptLibrary(resource_dir("prompts"))
     patience = Patience(Threads("turnfold-folding", 4), sleep)
-    folding = Folding(db, Asking(prompts, count), connections, caller, settings.breaker_cooldown_s, patience)
+    planning = Planning(Asking(prompts, count), connections)
+    limits = Limits(settings.job_max_calls, settings.job_max_s)
+    folding = Folding(db, planning, caller, limits, settings.breaker_cooldown_s, patience)
     runner = Runner(db, folding, Starting(db, settings.resume_jobs), beat_s)
     services = _services(db, count, connections, prompts, caller, runner)
     return Server(settings, db, client, runner, services)

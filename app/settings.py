@@ -49,6 +49,10 @@ class Settings(BaseSettings):
     breaker_cooldown_s: float = Field(60, gt=0)
     resume_jobs: bool = True
 
+    # How much one job may do before it waits for the next message or call
+    job_max_calls: int = Field(20_000, ge=1)
+    job_max_s: float = Field(86_400, gt=0)
+
     # The chat proxy
     upstream_base_url: str | None = None
     upstream_api_key: SecretStr | None = None

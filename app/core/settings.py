@@ -69,6 +69,7 @@ class ChatSettings:
     paused: bool = False
     ghosting: bool = True
     on_backlog: Literal["ask", "all"] = "ask"
+    on_refused: Literal["extract", "wait"] = "extract"
     connection: str = "default"
     merge_connection: str | None = None
     fallback_connection: str | None = None

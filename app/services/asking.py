@@ -12,6 +12,7 @@ from app.core.healing import Remake
 from app.core.model import Message
 from app.core.promotion import Merge
 from app.core.summary import Connection, CountTokens, Line, SummaryRequest
+from app.core.underway import newest_within
 from app.services.prompts import Material, PromptLibrary, RenderedPrompt
 from app.services.reading import ChatState
 from app.services.remaking import preceding
@@ -31,10 +32,15 @@ class Asking:
     prompts: PromptLibrary
     count: CountTokens
 
-    def fold(self, session: Session, state: ChatState, fold: Fold, connection: Connection) -> SummaryRequest:
-        """What is asked for a fold: only what precedes the passage is prior context."""
+    def fold(
+        self, session: Session, state: ChatState, fold: Fold, connection: Connection, raw: Sequence[Message] = ()
+    ) -> SummaryRequest:
+        """What is asked for a fold: only what precedes the passage is prior context.
+
+        `raw` are messages right before it whose summaries are being made meanwhile: they are told as they are.
+        """
         prior = _before(session, state, fold)
-        return self._tell(session, state, fold.passage, prior, connection, clipped=fold.clipped)
+        return self._tell(session, state, fold.passage, prior, connection, clipped=fold.clipped, raw=raw)
 
     def merge(self, state: ChatState, merge: Merge, connection: Connection) -> SummaryRequest:
         """What is asked for a merge: the destination layer and deeper are its context, the sources excepted."""
@@ -60,14 +66,16 @@ class Asking:
         connection: Connection,
         *,
         clipped: bool,
+        raw: Sequence[Message] = (),
     ) -> SummaryRequest:
-        texts = messages.contents(session, [message.key for message in passage])
-        lines = [Line(*_spoken(state, texts[message.key])) for message in passage if message.key in texts]
+        lines = _lines(session, state, passage)
         if clipped:
             lines = self._clip(lines, state.settings.layered.passage_tokens)
         tokens = sum(message.tokens for message in passage)
-        prior = self._capped(state, before, connection, tokens)
-        prompt = self._render(state, prior, "\n".join(f"{line.speaker}: {line.text}" for line in lines), merge=False)
+        near = newest_within(raw, self._room_for_raw(state, connection, tokens)) if raw else ()
+        prior = self._capped(state, before, connection, tokens + sum(message.tokens for message in near))
+        prior += _told(_lines(session, state, near)) if near else []
+        prompt = self._render(state, prior, "\n".join(_told(lines)), merge=False)
         return _request("fold", state, connection, prompt, prior, lines, tokens, clipped=clipped)
 
     def _condense(
@@ -84,9 +92,14 @@ class Asking:
         layered = state.settings.layered
         limits = [layered.context_tokens] if layered.context_tokens else []
         if connection.context_size:
-            limits.append(max(1, connection.context_size - passage - layered.snippet_tokens * 2 - _INSTRUCTIONS))
+            limits.append(_room(state, connection.context_size, passage))
         kept = {s.key for s in cap_context([s.core for s in prior], min(limits, default=0))}
         return [snippet.text for snippet in prior if snippet.core.key in kept]
+
+    def _room_for_raw(self, state: ChatState, connection: Connection, passage: int) -> int:
+        """Tokens of turns told as they are: as long as a passage, and no more than half of what else fits."""
+        limit = state.settings.layered.passage_tokens
+        return min(limit, _room(state, connection.context_size, passage) // 2) if connection.context_size else limit
 
     def _render(self, state: ChatState, prior: Sequence[str], story: str, *, merge: bool) -> RenderedPrompt:
         render = self.prompts.render_merge if merge else self.prompts.render_fold
@@ -106,6 +119,20 @@ def speaker(user_name: str | None, character_name: str | None, role: str, name: 
     by_role = {"user": user_name or "User", "assistant": character_name or "Assistant", "tool": "Tool result"}
     # On one line: a name with a line break could pose as another speaker's line.
     return " ".join((name or by_role.get(role, "Note")).split())
+
+
+def _room(state: ChatState, context_size: int, passage: int) -> int:
+    """Tokens of a model's window that are left for what precedes a passage."""
+    return max(1, context_size - passage - state.settings.layered.snippet_tokens * 2 - _INSTRUCTIONS)
+
+
+def _lines(session: Session, state: ChatState, passage: Sequence[Message]) -> list[Line]:
+    texts = messages.contents(session, [message.key for message in passage])
+    return [Line(*_spoken(state, texts[message.key])) for message in passage if message.key in texts]
+
+
+def _told(lines: Iterable[Line]) -> list[str]:
+    return [f"{line.speaker}: {line.text}" for line in lines]
 
 
 def _spoken(state: ChatState, said: Content) -> tuple[str, str]:
@@ -162,4 +189,5 @@ def _request(
         source_tokens=source_tokens,
         strip_patterns=layered.strip_patterns,
         clipped=clipped,
+        chat=state.chat.id,
     )

@@ -8,6 +8,7 @@ from app.core.folding import AUTO, DRAIN, FORCE, Fold, Mode
 from app.core.healing import Remake
 from app.core.promotion import Merge, Promotion
 from app.core.summary import Summary
+from app.core.underway import Underway
 from app.services.reading import ChatState
 from app.services.remaking import plan_remake
 from app.store.tables import Job
@@ -26,25 +27,30 @@ def stronger(kind: str, other: str) -> str:
 
 @dataclass
 class Headway:
-    """What a run has done so far. `shrinks`: memory_tokens may still ask for merges."""
+    """What a run has committed so far. `shrinks`: memory_tokens may still ask for merges."""
 
     folds: int = 0
     shrinks: bool = True
 
 
-def choose(session: Session, state: ChatState, job: Job, headway: Headway) -> Plan | None:
-    """The next step of a job; None if nothing is left to do.
+def choose(session: Session, state: ChatState, job: Job, headway: Headway, underway: Underway) -> Plan | None:
+    """The next step of a job beside what is under way; None if there is none now.
 
     What a person asked to have made anew comes first, whatever the pause. Promotions come before the next fold, and
-    healing comes last: a snippet that cannot be healed must keep no turn from being folded. A job of kind `fold` minds
-    pauses and choices, stronger ones were asked for.
+    healing comes last: a snippet that cannot be healed must keep no turn from being folded. A snippet is made anew
+    alone: what others would see of it, or it of them, is in between. A job of kind `fold` minds pauses and choices,
+    stronger ones were asked for.
     """
+    if underway.remakes:
+        return None
     asked = plan_remake(session, state, unasked=False)
     if asked is not None:
-        return asked
+        return asked if underway.idle else None
     idle = state.idle_reason() is not None
-    plan = None if idle and job.kind == "fold" else _grow(state, job, headway)
-    return plan or (None if idle else plan_remake(session, state, unasked=True, asked=False))
+    plan = None if idle and job.kind == "fold" else _grow(state, job, headway, underway)
+    if plan is not None or idle or not underway.idle:
+        return plan
+    return plan_remake(session, state, unasked=True, asked=False)
 
 
 def remember(headway: Headway, plan: Plan, summary: Summary | None) -> None:
@@ -55,17 +61,19 @@ def remember(headway: Headway, plan: Plan, summary: Summary | None) -> None:
         headway.shrinks = summary.tokens < sum(source.tokens for source in plan.sources)
 
 
-def _grow(state: ChatState, job: Job, headway: Headway) -> Fold | Promotion | None:
+def _grow(state: ChatState, job: Job, headway: Headway, underway: Underway) -> Fold | Promotion | None:
     if job.kind not in _MODES:
         return None
-    return state.promotion(shrink=headway.shrinks) or _next_fold(state, job, headway)
+    return state.promotion(underway, shrink=headway.shrinks) or _next_fold(state, job, headway, underway)
 
 
-def _next_fold(state: ChatState, job: Job, headway: Headway) -> Fold | None:
-    if headway.folds and _one_at_a_time(state, job):
+def _next_fold(state: ChatState, job: Job, headway: Headway, underway: Underway) -> Fold | None:
+    """Batch i begins when batch i - backlog_concurrency is committed (layered.md, Backlog)."""
+    begun = headway.folds + len(underway.folds)
+    if len(underway.folds) >= state.settings.layered.backlog_concurrency or (begun and _one_at_a_time(state, job)):
         return None
-    mode: Mode = DRAIN if job.kind == "fold" and headway.folds else _MODES[job.kind]
-    return state.fold(mode)
+    mode: Mode = DRAIN if job.kind == "fold" and begun else _MODES[job.kind]
+    return state.fold(mode, underway.taken)
 
 
 def _one_at_a_time(state: ChatState, job: Job) -> bool:

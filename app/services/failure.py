@@ -1,17 +1,21 @@
-"""Why a job failed, and how often a model has refused the same batch."""
+"""Why a step or a job failed, and what a run does about it (layered.md, Failing calls and Backlog)."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 from app.core.folding import Fold
 from app.core.healing import Remake
 from app.core.promotion import Merge, Promotion
-from app.errors import ModelError, ModelUnusable
+from app.errors import ModelError, ModelRejected, ModelUnusable
 from app.store.clock import now_ms
 
 REFUSALS = 3
-"""A batch that a model has refused so often is left to the built-in summarizer (layered.md, Failing calls)."""
+"""A batch that a model has refused so often is left to the built-in summarizer, or waits."""
+
+CREDIT = 3
+"""After an answer that could be used, so many different batches in a row may be refused before that speaks against the
+connection's settings rather than against the batches."""
 
 UNSETTLED = (
     "The chat was changed again and again under the summaries that were being made, or what is stored of it is damaged:"
@@ -19,10 +23,15 @@ UNSETTLED = (
 )
 CRASHED = "An error inside Turnfold ended this job; the log says which. The next message tries again."
 
+Reaction = Literal["again", "leave", "skip", "end"]
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a job failed. `connection`: of the model, empty if none is to blame; `retry_at`: epoch ms."""
+    """Why a step or a job failed. `connection`: of the model, empty if none is to blame; `retry_at`: epoch ms.
+
+    `refused`: the batch, if it is the batch that the model would not take; `times`: how often by now.
+    """
 
     code: str
     detail: str
@@ -30,26 +39,46 @@ class Failure:
     status: int | None = None
     retry_at: int | None = None
     refused: str | None = None
+    times: int = 0
 
     @classmethod
-    def of(cls, error: ModelError, retry_at: int | None, batch: str | None) -> "Failure":
-        """`refused`: the batch, if it is the batch that the model would not take."""
-        refused = batch if _for_its_own_sake(error) else None
-        return cls(error.code, error.detail, error.connection, error.status, retry_at, refused)
+    def of(cls, error: ModelError, retry_at: int | None, batch: str | None, times: int) -> "Failure":
+        """What failed, and when it is tried again."""
+        refused = batch if is_refusal(error) else None
+        return cls(error.code, error.detail, error.connection, error.status, retry_at, refused, times if refused else 0)
 
     def report(self) -> dict[str, Any]:
         """As it is stored."""
         return {**asdict(self), "at": now_ms()}
 
 
-def _for_its_own_sake(error: ModelError) -> bool:
-    """Whether the model refuses this batch rather than every call (layered.md, Failing calls)."""
+def is_refusal(error: ModelError) -> bool:
+    """Whether the model refuses this batch rather than every call."""
     return isinstance(error, ModelUnusable) or error.status in (400, 413, 422)
 
 
-def refusals(last_error: Mapping[str, Any] | None, batch: str | None) -> int:
-    """How often a batch has been refused in a row."""
-    same = last_error is not None and batch is not None and last_error.get("refused") == batch
+def react(
+    error: ModelError, plan: Fold | Promotion | Remake, *, times: int, credit: int, alone: bool, waits: bool
+) -> Reaction:
+    """What a run does after a step has failed for good.
+
+    `times`: how often the batch has been refused by now; `credit`: see CREDIT; `alone`: calls are made one at a time;
+    `waits`: turns that are refused again and again wait (`on_refused`). `again` plans the batch anew, `leave` does not
+    try it again in this run, `skip` leaves its turns visible until a person takes them up, `end` begins nothing more.
+    """
+    if isinstance(plan, Remake):
+        return "end"
+    if is_refusal(error):
+        if times >= REFUSALS:
+            return "skip" if waits and isinstance(plan, Fold) else "leave"
+        return "again" if credit else "end"
+    needs_rest = isinstance(error, ModelRejected) or error.retry_at is not None
+    return "end" if alone or needs_rest else "leave"
+
+
+def refusals(last_error: Mapping[str, Any] | None, batch: str) -> int:
+    """How often a batch had been refused in a row when a job ended."""
+    same = last_error is not None and last_error.get("refused") == batch
     return int(last_error.get("times", 0)) if same and last_error else 0
 
 

@@ -1,17 +1,19 @@
 """What is stored of a chat at one moment, read in one transaction, ready to decide about."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sqlmodel import Session
 
-from app.core import folding, promotion
+from app.core import folding
 from app.core.folding import AUTO, Backlog, Fold, Mode
 from app.core.model import Message, Outline, Strategy, Turn
 from app.core.model import Snippet as CoreSnippet
 from app.core.promotion import Promotion
 from app.core.settings import ChatSettings, resolve
 from app.core.turns import outline
+from app.core.underway import Underway, promote_beside
 from app.errors import NotFound
 from app.store import chats, counting, messages, snippets
 from app.store.snippets import LiveSnippet
@@ -100,17 +102,21 @@ class ChatState:
             return "stopped"
         return "choice_needed" if self.choice_needed else None
 
-    def fold(self, mode: Mode = AUTO) -> Fold | None:
-        """The next fold in a mode."""
+    def fold(self, mode: Mode = AUTO, taken: Collection[int] = ()) -> Fold | None:
+        """The next fold in a mode; `taken` are the keys of messages that are as good as covered."""
         if self.chat.strategy == Strategy.NONE:
             return None
-        return folding.plan_fold(self.view, self.settings.layered, mode)
+        return folding.plan_fold(self._view_without(taken) if taken else self.view, self.settings.layered, mode)
 
-    def promotion(self, *, shrink: bool) -> Promotion | None:
-        """The next promotion."""
+    def promotion(self, underway: Underway, *, shrink: bool) -> Promotion | None:
+        """The next promotion beside what is under way."""
         if self.chat.strategy == Strategy.NONE:
             return None
-        return promotion.plan_promotion(self.memory, self.settings.layered, shrink=shrink, apart=self.apart)
+        return promote_beside(self.memory, self.settings.layered, underway, shrink=shrink, apart=self.apart)
+
+    def _view_without(self, taken: Collection[int]) -> Outline:
+        left = [message for message in self.uncovered if message.key not in taken]
+        return outline(left, self.total, self.later, self.enclosed)
 
 
 def require_chat(session: Session, chat_id: str) -> Chat:
@@ -158,12 +164,14 @@ def read_history(session: Session, chat: Chat, *, for_prompt: bool = False) -> C
     )
 
 
-def read_head(session: Session, chat: Chat) -> ChatState:
-    """What the next fold of a chat needs: of a long backlog only the oldest turns are read."""
+def read_head(session: Session, chat: Chat, taken: int = 0) -> ChatState:
+    """What the next fold of a chat needs: of a long backlog only the oldest turns are read, and beyond them `taken`
+    messages that are spoken for.
+    """
     total, server = chats.surroundings(session, chat.key)
     settings, warnings = resolve(server, chat.settings)
     layered = settings.layered
-    most = max(_HEAD, _PER_TURN * layered.turns_per_batch)
+    most = max(_HEAD, _PER_TURN * layered.turns_per_batch) + taken
     live = snippets.live(session, chat.key, chat.strategy)
     head = messages.uncovered(session, chat.key, chat.strategy, most)
     if len(head) == most:

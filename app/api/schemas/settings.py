@@ -13,6 +13,7 @@ from app.core.template import fill
 Placement = Annotated[Literal["system_end"], only("system_end", "system_message", "user_message", "in_chat:")]
 Names = Literal["auto", "none", "field", "prefix"]
 OnBacklog = Literal["ask", "all"]
+OnRefused = Literal["extract", "wait"]
 
 _MAX_PROMPT_CHARS = 100_000
 _DEFAULTS, _CHAT_DEFAULTS = LayeredSettings(), ChatSettings()
@@ -84,6 +85,10 @@ class SettingsValues(StrictModel):
     paused: Bool | None = _switch("paused", "Whether folding waits; what is remembered is still sent.")
     ghosting: Bool | None = _switch("ghosting", "Whether covered messages give way to their summaries.")
     on_backlog: OnBacklog | None = Field(default=None, description="Whether an old chat asks before it folds.")
+    on_refused: OnRefused | None = Field(
+        default=None,
+        description="Turns a model refuses again and again: the built-in summarizer takes them, or they wait.",
+    )
     connection: Id | None = Field(default=None, description="Makes the summaries.", examples=["default"])
     merge_connection: Id | None = Field(default=None, description="Makes the merges, if another one should.")
     fallback_connection: Id | None = Field(default=None, description="Asked when the first one fails.")
@@ -128,6 +133,7 @@ class EffectiveSettings(Shown):
     paused: bool
     ghosting: bool
     on_backlog: OnBacklog
+    on_refused: OnRefused
     connection: str
     merge_connection: str | None
     fallback_connection: str | None

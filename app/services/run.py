@@ -1,0 +1,164 @@
+"""One run of a job: what is under way, and what it remembers between its steps."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.core.folding import Fold
+from app.core.healing import Remake
+from app.core.model import Usage
+from app.core.promotion import Merge, Seed
+from app.core.summary import Summary
+from app.core.underway import Underway, first_to_commit
+from app.errors import ModelError
+from app.services.choosing import Headway, remember
+from app.services.failure import CREDIT, Failure, Reaction
+from app.services.planning import Progress, Step
+
+_MOST_SPOILED = 20
+"""So many answers in a row that came too late to hold, or commits of one and the same step: rather than ask on, a job
+ends and is taken up again later."""
+
+Call = Callable[[Step], Coroutine[Any, Any, Summary]]
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """A step under way; a seed move needs no call."""
+
+    step: Step
+    call: asyncio.Task[Summary] | None
+
+    @property
+    def answered(self) -> bool:
+        """Whether its call has come back, well or badly."""
+        return self.call is None or self.call.done()
+
+    @property
+    def summary(self) -> Summary | None:
+        """What came back; None for a step without a call."""
+        return self.call.result() if self.call else None
+
+    @property
+    def error(self) -> ModelError | None:
+        """Why nothing came back. Raises what nobody foresaw."""
+        found = self.call.exception() if self.call and self.call.done() else None
+        if found is not None and not isinstance(found, ModelError):
+            raise found
+        return found
+
+
+@dataclass(eq=False)
+class Run:
+    """`width`: how many calls may run at once. `credit`: see failure.CREDIT. `spoiled`: how many plans in a row did not
+    hold any more when their answers came. `unnoted`: what was paid for a summary that is not stored yet. `failure`: why
+    the job will have failed; `over`: nothing more is begun; `lost`: the job is not ours any more.
+    """
+
+    job_id: str
+    owner: str
+    width: int = 1
+    credit: int = 0
+    spoiled: int = 0
+    over: bool = False
+    lost: bool = False
+    promotes: bool = True
+    skipped_turns: int = 0
+    unnoted: Usage = field(default_factory=Usage)
+    failure: Failure | None = None
+    headway: Headway = field(default_factory=Headway)
+    entries: list[Entry] = field(default_factory=list)
+    left: set[int] = field(default_factory=set)
+    refused: Counter[str] = field(default_factory=Counter)
+    commits: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def calls(self) -> list[asyncio.Task[Summary]]:
+        """The calls that have not come back."""
+        return [entry.call for entry in self.entries if entry.call is not None and not entry.call.done()]
+
+    @property
+    def has_room(self) -> bool:
+        """Whether another step may be planned now; what can be committed is committed first."""
+        return not self.over and len(self.calls) < self.width and self._next() is None
+
+    @property
+    def progress(self) -> Progress:
+        """How far the run is, for the next plan."""
+        plans = [entry.step.plan for entry in self.entries]
+        underway = Underway(
+            folds=tuple(plan for plan in plans if isinstance(plan, Fold)),
+            promotions=tuple(plan for plan in plans if isinstance(plan, Merge | Seed)),
+            remakes=sum(isinstance(plan, Remake) for plan in plans),
+            left=frozenset(self.left),
+            promotes=self.promotes,
+        )
+        return Progress(self.headway, underway, dict(self.refused))
+
+    def begin(self, step: Step, ask: Call) -> None:
+        """Ask for a step."""
+        call = asyncio.create_task(ask(step), name=f"{step.batch} of job {self.job_id}") if step.request else None
+        self.entries.append(Entry(step, call))
+
+    async def next_answer(self) -> None:
+        """Wait until a call comes back, unless there is something to do already."""
+        if self._next() is None:
+            await asyncio.wait(self.calls, return_when=asyncio.FIRST_COMPLETED)
+
+    def take(self) -> Entry | None:
+        """The next step that failed or can be committed; it is no longer under way."""
+        place = self._next()
+        return None if place is None else self.entries.pop(place)
+
+    async def cut(self) -> None:
+        """Cut all calls, and wait until they are cut."""
+        calls = self.calls
+        for call in calls:
+            call.cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+
+    def committed(self, step: Step, summary: Summary | None) -> None:
+        """Note a step that is stored."""
+        remember(self.headway, step.plan, summary)
+        self.spoiled = 0
+        self.commits[step.batch] += 1
+        if summary is None or step.request is None:
+            return
+        if summary.connection == step.request.connection.name:
+            self.credit = CREDIT
+        elif step.refused:
+            self.credit = max(0, self.credit - 1)
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether the run gets nowhere."""
+        return self.spoiled >= _MOST_SPOILED or max(self.commits.values(), default=0) >= _MOST_SPOILED
+
+    def failed(self, step: Step, reaction: Reaction, failure: Failure) -> None:
+        """Note a step that failed for good."""
+        self.refused[step.batch] = failure.times
+        fold = step.plan if isinstance(step.plan, Fold) else None
+        if reaction == "skip" and fold:
+            self.skipped_turns += len(fold.turns)
+        elif reaction == "leave" and fold:
+            self.left.update(message.key for message in fold.covers)
+        elif reaction == "leave":
+            self.promotes = False
+        if reaction == "end":
+            self.end(failure)
+        elif reaction == "leave":
+            self.failure = self.failure or failure
+
+    def end(self, failure: Failure) -> None:
+        """Begin nothing more; what is under way may still be committed."""
+        self.over = True
+        self.failure = failure
+
+    def _next(self) -> int | None:
+        """What failed makes way at once; the rest is committed in order."""
+        for place, entry in enumerate(self.entries):
+            if entry.error is not None:
+                return place
+        return first_to_commit([(entry.step.chain, entry.answered) for entry in self.entries])
