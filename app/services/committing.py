@@ -12,6 +12,7 @@ from app.core.promotion import Merge, Seed
 from app.core.settings import resolve
 from app.core.summary import Summary
 from app.services.basis import Basis, note_success, still_ours
+from app.services.noting import note_fold, note_progress, note_promotion
 from app.services.reading import read_head
 from app.services.settling import note_joiners
 from app.store import chats, counting, jobs, messages, snippets, trees
@@ -39,6 +40,8 @@ def commit_fold(session: Session, basis: Basis, fold: Fold, summary: Summary, so
     snippet = snippets.add(session, _new_snippet(basis, summary, layer, position, "fold", source_tokens))
     messages.cover(session, keys, leaf, snippet.key)
     note_joiners(session, chat.key, basis.strategy, *place)
+    note_fold(session, chat, job, fold, snippet)
+    note_progress(session, job)
     return True
 
 
@@ -47,7 +50,8 @@ def commit_merge(session: Session, basis: Basis, merge: Merge, summary: Summary,
     ours = still_ours(session, basis, summary.usage)
     if ours is None or not _may_leave(session, ours[0], merge.sources, merge.layer):
         return False
-    note_success(ours[0])
+    chat, job = ours
+    note_success(chat)
     in_place = _place_of(session, merge) if merge.sources[0].layer == merge.layer else None
     end = snippets.next_position(session, basis.chat_key, basis.strategy, merge.layer)
     snippet = snippets.add(session, _new_snippet(basis, summary, merge.layer, end, "merge", source_tokens))
@@ -59,6 +63,7 @@ def commit_merge(session: Session, basis: Basis, merge: Merge, summary: Summary,
     under = snippets.covers(session, basis.chat_key, [snippet.key]).get(snippet.key)
     if under is not None:
         note_joiners(session, basis.chat_key, basis.strategy, under.first_index, under.last_index)
+    note_promotion(session, chat, job, merge.sources, snippet)
     return True
 
 
@@ -72,6 +77,7 @@ def commit_seed(session: Session, basis: Basis, seed: Seed) -> bool:
         return False
     snippet.position = snippets.next_position(session, basis.chat_key, basis.strategy, seed.layer)
     snippet.layer, snippet.kind = seed.layer, "seed"
+    note_promotion(session, *ours, (seed.snippet,), snippet)
     return True
 
 

@@ -8,6 +8,7 @@ from app.core.healing import Remake, Worn, is_hopeless, next_remake
 from app.core.model import Message as CoreMessage
 from app.core.summary import Summary
 from app.services.basis import Basis, note_success, still_ours
+from app.services.noting import note_progress
 from app.services.reading import ChatState
 from app.store import jobs, messages, snippets, trees, versions
 from app.store.snippets import LiveSnippet
@@ -113,6 +114,7 @@ def commit_remake(session: Session, basis: Basis, remake: Remake, summary: Summa
         messages.cover(session, [message.key for message in remake.covers], column, snippet.key)
     if snippet.parent_key is not None:
         trees.mark_stale(session, [snippet.parent_key])
+    note_progress(session, job)
     return True
 
 

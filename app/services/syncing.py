@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,7 @@ from app.services.ports import Counter, Runner
 from app.services.recording import Draft, Size, measure, refuse_doubles, row_of
 from app.services.sequences import common_subsequence
 from app.services.settling import Traces, forget, leaves_of, one_step, settle
-from app.store import chats, history, kept, messages
+from app.store import chats, events, history, kept, messages
 from app.store.clock import from_ms, now_ms, to_ms
 from app.store.engine import Database
 from app.store.history import Row
@@ -112,13 +112,16 @@ class Syncing:
         chat.held = False
         if edited or plan.said.deleted or plan.said.inserted:
             chat.updated_at = now_ms()
-        return Synced(
+        synced = Synced(
             appended=len(plan.said.inserted),
             edited=edited,
             deleted=len(plan.said.deleted),
             unchanged=len(plan.said.pairs) - edited,
             stale_snippets=0 if reset else stale,
         )
+        if reset:
+            events.add(session, chat.key, "history_set", {"messages": len(plan.lines), **asdict(synced)})
+        return synced
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from app.core.model import Usage
+from app.core.progress import Progress
 from app.errors import NotFound
 from app.services.ports import Runner
 from app.services.reading import require_chat
@@ -13,17 +14,6 @@ from app.store import chats, jobs, trees
 from app.store.clock import from_ms, now_ms
 from app.store.engine import Database
 from app.store.tables import Job
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Batches; `eta_s` seconds that are left, None before the first batch."""
-
-    done: int
-    total: int
-    failed: int
-    percent: int
-    eta_s: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +85,14 @@ class Working:
                 trees.withdraw_asked(session, job.chat_key)
 
 
-def show_job(job: Job, chat_id: str) -> JobView:
-    """A stored job as it is shown."""
+def show_job(job: Job, chat_id: str, at: int | None = None) -> JobView:
+    """A job as it is shown, now or as it was `at` a moment (epoch ms)."""
     return JobView(
         id=job.id,
         chat_id=chat_id,
         kind=job.kind,
         state=job.state,
-        progress=_progress(job),
+        progress=jobs.progress_of(job, at or now_ms()),
         usage=jobs.read_usage(job.usage),
         reason=job.reason,
         error=show_error(job.error),
@@ -110,15 +100,6 @@ def show_job(job: Job, chat_id: str) -> JobView:
         started_at=from_ms(job.started_at) if job.started_at else None,
         finished_at=from_ms(job.finished_at) if job.finished_at else None,
     )
-
-
-def _progress(job: Job) -> Progress:
-    percent = 100 if job.state == "succeeded" else 100 * job.done // job.total if job.total else 0
-    eta = None
-    if job.state == "running" and job.done and job.started_at:
-        spent = now_ms() - job.started_at
-        eta = round(spent / 1000 / job.done * max(0, job.total - job.done), 1)
-    return Progress(job.done, job.total, job.failed, percent, eta)
 
 
 def show_error(stored: dict[str, Any] | None) -> ErrorView | None:

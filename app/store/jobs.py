@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, bindparam, literal, select, update
 from sqlmodel import Session, col
 
 from app.core.model import Usage
+from app.core.progress import Progress, progress
 from app.store import events
 from app.store.clock import now_ms
 from app.store.engine import changed
@@ -151,6 +152,12 @@ def waiting(session: Session) -> list[str]:
 def as_told(job: Job) -> dict[str, Any]:
     """A job as an event tells of it: its columns but those that are about rows and processes."""
     return {name: getattr(job, name) for name in _TOLD}
+
+
+def progress_of(job: Job, at: int) -> Progress:
+    """How far a job is at a moment (epoch ms)."""
+    spent = (at - job.started_at) / 1000 if job.started_at else None
+    return progress(job.state, job.done, job.total, job.failed, spent)
 
 
 def _tell(session: Session, job: Job) -> None:

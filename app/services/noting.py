@@ -1,0 +1,47 @@
+"""What is told of a memory that grew: events, written in the transaction that changes it; never what was said."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from sqlmodel import Session
+
+from app.core.folding import Fold
+from app.core.model import Snippet as CoreSnippet
+from app.store import events, jobs, messages, snippets, trees
+from app.store.clock import now_ms
+from app.store.tables import Chat, Job, Snippet
+
+
+def note_progress(session: Session, job: Job) -> None:
+    """A batch of a job is done, and counted."""
+    now = jobs.progress_of(job, now_ms())
+    events.add(session, job.chat_key, events.PROGRESS, {**asdict(now), "usage": job.usage}, job.key)
+
+
+def note_fold(session: Session, chat: Chat, job: Job, fold: Fold, snippet: Snippet) -> None:
+    """Turns were folded into a snippet. `covered_through` is the newest covered message, under whatever snippet."""
+    index = trees.last_covered(session, chat.key, snippet.strategy)
+    through = None if index is None else {"message_id": messages.id_at(session, chat.key, index), "index": index}
+    told = {
+        "covered_through": through,
+        "folded_turns": len(fold.turns),
+        "summary_chars": len(snippet.text),
+        "snippet_id": snippet.id,
+        "layer": snippet.layer,
+        "memory_version": chat.memory_version,
+    }
+    events.add(session, chat.key, "summarized", told, job.key)
+
+
+def note_promotion(session: Session, chat: Chat, job: Job, sources: Sequence[CoreSnippet], snippet: Snippet) -> None:
+    """Snippets went on to a layer: one as it was (`seed`), or several that became one (`merge`)."""
+    ids = snippets.ids_of(session, [source.key for source in sources])
+    told = {
+        "snippet_id": snippet.id,
+        "from_layer": sources[0].layer,
+        "layer": snippet.layer,
+        "kind": snippet.kind,
+        "sources": [ids[source.key] for source in sources],
+        "memory_version": chat.memory_version,
+    }
+    events.add(session, chat.key, "promoted", told, job.key)
