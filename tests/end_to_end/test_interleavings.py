@@ -169,6 +169,10 @@ class Chat(RewrittenChat):
         self.services.keeping.put("c", {"settings": {"layered": {"verbatim_turns": turns}}})
         self.verbatim = turns
 
+    @rule(calls=st.integers(1, 4))
+    def choose_width(self, calls: int) -> None:
+        self.services.keeping.put("c", {"settings": {"layered": {"backlog_concurrency": calls}}})
+
     @precondition(lambda self: self.history)
     @rule(place=PLACE)
     def fork(self, place: int) -> None:
@@ -182,14 +186,16 @@ class Chat(RewrittenChat):
 
     # What the worker does meanwhile
 
-    @rule()
-    def work_begins(self) -> None:
-        self.worker.begin()
+    @rule(steps=st.integers(1, 4))
+    def work_begins(self, steps: int) -> None:
+        for _ in range(steps):
+            self.worker.begin()
 
     @precondition(lambda self: self.worker.is_asking)
-    @rule()
-    def work_ends(self) -> None:
-        self.worker.finish()
+    @rule(place=PLACE)
+    def work_ends(self, place: int) -> None:
+        """One of the questions that are out is answered, not always the oldest."""
+        self.worker.finish(place)
 
     @precondition(lambda self: self.worker.is_asking)
     @rule()

@@ -2,15 +2,17 @@
 
 import asyncio
 from collections.abc import Mapping
+from concurrent.futures import Future
 from typing import Any
 
 from app.assembly import Server
 from app.core.model import Usage
 from app.core.summary import Summary, SummaryRequest
 from app.errors import ModelUnavailable
-from app.services import folding
-from app.services.choosing import remember
 from app.services.failure import Failure
+from app.services.folding import Folding
+from app.services.planning import Step
+from app.services.run import Entry, Run
 from app.store import jobs
 from app.store.clock import now_ms
 
@@ -24,52 +26,61 @@ class Handworker:
         self._recovery: Any = runner._recovery
         self._db = server.db
         self._owner = "handworker"
-        self._job: str | None = None
-        self._run: Any = None
-        self._step: Any = None
+        self._run: Run | None = None
         self.made = dict(made)
-        assert isinstance(self._folding, folding.Folding)
+        self.most_at_once = 0
+        assert isinstance(self._folding, Folding)
 
     @property
     def is_asking(self) -> bool:
         """Whether a question is out."""
-        return self._step is not None
+        return self._run is not None and bool(self._run.calls)
 
     def begin(self) -> None:
-        """Take up a job if there is one, and plan its next step."""
-        if self._step is not None or not self._has_job():
+        """Take up a job if there is one, and plan its next step, if another one may be under way."""
+        run = self._taken_up()
+        if run is None or not run.has_room:
             return
-        self._step = self._folding._plan(self._job, self._owner, self._run)
-        if self._step is None:
-            self._job = None
-        elif self._step.request is None:
-            self.finish()
+        look = self._folding._plan(run)
+        run.width = look.width
+        if look.step is not None:
+            call: Any = Future() if look.step.request else None
+            run.entries.append(Entry(look.step, call))
+            self.most_at_once = max(self.most_at_once, len(run.calls))
+            self._commit(run)
+        elif run.lost or not run.entries:
+            self._run = None
 
-    def finish(self) -> None:
-        """Commit the answer to what was asked, if the plan still holds."""
-        step, self._step = self._step, None
-        summary = self._answer(step.request) if step.request else None
-        if self._folding._commit(step, summary):
-            remember(self._run.headway, step.plan, summary)
+    def finish(self, place: int = 0) -> None:
+        """Answer one of the questions that are out; commit what can be, if its plan still holds."""
+        run = self._run
+        assert run is not None
+        asked = [entry for entry in run.entries if not entry.answered]
+        entry = asked[place % len(asked)]
+        assert entry.step.request is not None
+        call: Any = entry.call
+        call.set_result(self._answer(entry.step.request))
+        self._commit(run)
 
     def fail(self) -> None:
         """The model did not answer; the work is to be taken up again at once."""
-        step, self._step = self._step, None
+        run, self._run = self._run, None
+        assert run is not None
         error = ModelUnavailable("Away.", connection="default", calls=1)
-        failure = Failure.of(error, now_ms(), step.batch)
-        self._folding._fail(self._job, self._owner, failure, Usage(calls=1), step)
-        self._job = None
+        step: Step = run.entries[0].step
+        failure = Failure.of(error, now_ms(), step.batch, 0)
+        self._folding._note(run, step, failure, "end", Usage(calls=1))
+        self._folding._fail(run.job_id, self._owner, failure, Usage())
         self.recover()
 
     def die(self) -> None:
-        """The process ends with its question unanswered; another one takes the work up."""
-        self._step = None
-        if self._job is not None:
+        """The process ends with its questions unanswered; another one takes the work up."""
+        run, self._run = self._run, None
+        if run is not None:
             with self._db.write() as session:
-                job = jobs.owned(session, self._job, self._owner)
+                job = jobs.owned(session, run.job_id, self._owner)
                 if job is not None:
                     jobs.interrupt(session, job, "The process that ran it ended.")
-        self._job = None
         self.recover()
 
     def recover(self) -> None:
@@ -78,34 +89,32 @@ class Handworker:
 
     def work_off(self) -> None:
         """Do everything there is to do. Fails if it does not end."""
-        for _ in range(500):
-            if self._step is not None:
+        for _ in range(1000):
+            if self.is_asking:
                 self.finish()
-            elif self._has_job():
-                self.begin()
-            else:
+            elif self._taken_up() is None:
                 return
+            else:
+                self.begin()
         raise AssertionError("the work does not end")
 
-    def _has_job(self) -> bool:
-        if self._job is not None:
-            return True
-        with self._db.write() as session:
-            waiting = jobs.waiting(session)
-            job = jobs.claim(session, waiting[0], self._owner, 600_000) if waiting else None
-            self._job = job.id if job else None
-        self._run = _new_run() if self._job else None
-        return self._job is not None
+    def _commit(self, run: Run) -> None:
+        while (entry := run.take()) is not None:
+            if self._folding._commit(entry.step, entry.summary):
+                run.committed(entry.step, entry.summary)
+
+    def _taken_up(self) -> Run | None:
+        if self._run is None:
+            with self._db.write() as session:
+                waiting = jobs.waiting(session)
+                job = jobs.claim(session, waiting[0], self._owner, 600_000) if waiting else None
+                self._run = Run(job.id, self._owner) if job else None
+        return self._run
 
     def _answer(self, request: SummaryRequest) -> Summary:
         text = f"{request.kind} {len(self.made) + 1}"
         self.made[text] = (request.kind, [line.text for line in request.passage])
         return Summary(text, 2, "default", "by hand", Usage(1, 10, 2))
-
-
-def _new_run() -> Any:
-    module: Any = folding
-    return module._Run()
 
 
 def now(call: Any) -> Any:

@@ -199,15 +199,17 @@ class Chat:
         tokens = answer(sum(part.tokens for part in parts))
         if tokens is None:
             return None
-        return self._merge(plan, tokens) if isinstance(plan, Merge) else self._fold(plan, tokens)
+        return self.merge(plan, tokens) if isinstance(plan, Merge) else self.fold(plan, tokens)
 
-    def _merge(self, plan: Merge, tokens: int) -> Snippet:
+    def merge(self, plan: Merge, tokens: int) -> Snippet:
+        """Carry a merge out."""
         made = self.memory.carry_out(plan, tokens)
         sources = {source.key for source in plan.sources}
         self.under = {message: made.key if key in sources else key for message, key in self.under.items()}
         return made
 
-    def _fold(self, plan: Fold, tokens: int) -> Snippet:
+    def fold(self, plan: Fold, tokens: int) -> Snippet:
+        """Carry a fold out."""
         following = self.following(plan.last_index) if plan.late else None
         made = Snippet(self.memory.next_key(), following.layer if following else 0, tokens)
         self.memory.add(made, before=following)

@@ -66,7 +66,9 @@ class RewrittenChat(RuleBasedStateMachine):
         opening = self.opening or Opening(self.database)
         if opening.database != self.database:
             shutil.copy(opening.database, self.database)
-        self.server: Server = assembled(self.database, models=ScriptedModels())
+        # A connection that takes several calls at once; the worker answers them by hand.
+        model = {"llm_provider": "openai", "llm_base_url": "http://127.0.0.1:9", "llm_concurrency": 8}
+        self.server: Server = assembled(self.database, models=ScriptedModels(), **model)
         self.services = self.server.services
         self.worker = Handworker(self.server, opening.made)
         self.history = list(opening.history)

@@ -13,11 +13,14 @@ Answer = str | ModelError | Callable[[SummaryRequest], str]
 
 
 class ScriptedModels:
-    """Answers in the order scripted, then with a line that numbers its call; may be held until it is let go."""
+    """Answers in the order scripted, then with `default` or a line that numbers its call; may be held until it is let
+    go. An answer that is a function may raise a ModelError.
+    """
 
     def __init__(self) -> None:
         self.requests: list[SummaryRequest] = []
         self.cut = 0
+        self.default: Answer | None = None
         self._script: deque[Answer] = deque()
         self._arrival = asyncio.Event()
         self._gate = asyncio.Event()
@@ -52,14 +55,18 @@ class ScriptedModels:
         number = len(self.requests)
         try:
             await self._gate.wait()
+            await self.before_answer(number)
         except asyncio.CancelledError:
             self.cut += 1
             raise
-        answer = self._script.popleft() if self._script else f"Line {number} of the story."
+        answer = self._script.popleft() if self._script else self.default or f"Line {number} of the story."
         if isinstance(answer, ModelError):
             raise answer
         text = answer if isinstance(answer, str) else answer(request)
         return Summary(text, len(text.split()), request.connection.name, "scripted", Usage(1, 100, 10))
+
+    async def before_answer(self, number: int) -> None:
+        """What a call waits for besides; for those who decide it call by call."""
 
     async def models(self, connection: Connection) -> list[str]:
         return ["scripted"]
@@ -72,3 +79,22 @@ class ScriptedModels:
 
     def forget(self, name: str) -> None:
         pass
+
+
+class HeldModels(ScriptedModels):
+    """Each call is answered when a test says so: numbers count from 1, in the order they arrived."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._answered: set[int] = set()
+        self._said = asyncio.Condition()
+
+    async def answer(self, *numbers: int) -> None:
+        """Let these calls be answered, those that have not arrived too."""
+        async with self._said:
+            self._answered.update(numbers)
+            self._said.notify_all()
+
+    async def before_answer(self, number: int) -> None:
+        async with self._said:
+            await self._said.wait_for(lambda: number in self._answered)

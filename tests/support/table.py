@@ -61,10 +61,10 @@ def turn_drafts(turn: int) -> list[Draft]:
 
 
 @asynccontextmanager
-async def laid(folder: Path, models: ScriptedModels | None = None) -> AsyncIterator[Table]:
+async def laid(folder: Path, models: ScriptedModels | None = None, **settings: Any) -> AsyncIterator[Table]:
     """A table on the database in a folder, its server running until the block ends."""
     models, database = models or ScriptedModels(), folder / "turnfold.db"
-    server = assembled(database, models=models, breaker_cooldown_s=0.2)
+    server = assembled(database, models=models, **{"breaker_cooldown_s": 0.2, **settings})
     migrate(server.db.engine)
     await server.start()
     yield Table(server, models, database)
