@@ -145,11 +145,12 @@ class Folding:
         if job is None:
             run.lost = True
             return Look(None)
-        reached = self._limit_reached(job, len(run.calls))
-        if reached is not None:
-            run.end(Failure("rate_limited", reached))
-            return Look(None)
-        return self.planning.look(session, job, run.owner, run.progress)
+        look = self.planning.look(session, job, run.owner, run.progress)
+        reached = self._limit_reached(job, len(run.calls)) if look.step is not None else None
+        if reached is None:
+            return look
+        run.end(Failure("rate_limited", reached))
+        return Look(None)
 
     def _limit_reached(self, job: Job, calls: int) -> str | None:
         """Why a job may do no more."""
