@@ -25,21 +25,26 @@ class TooLong:
 
 @dataclass(frozen=True, slots=True)
 class Unusable:
-    """A failed attempt. `reason` continues "the model …" and holds nothing of the answer."""
+    """A failed attempt. `reason` continues "the model …", ends with the next step, and holds nothing of the answer."""
 
     reason: str
 
 
 Verdict = Accepted | TooLong | Unusable
 
+REFUSED = "refused to answer; another model or other prompts may do better"
+
 _NATURAL_ENDS = frozenset({"stop", "eos", "eos_token", "end_turn", "stop_sequence"})
+_TOO_LITTLE_ROOM = "stopped at its length limit; raise its max_tokens or its context_size"
+_CALLED_A_TOOL = "called a tool instead of answering; take tools out of its extra_body, or choose another model"
 _UNNATURAL_ENDS = {
-    "length": "stopped at its length limit",
-    "max_tokens": "stopped at its length limit",
-    "tool_calls": "called a tool instead of answering",
-    "function_call": "called a tool instead of answering",
-    "content_filter": "was stopped by a content filter",
+    "length": _TOO_LITTLE_ROOM,
+    "max_tokens": _TOO_LITTLE_ROOM,
+    "tool_calls": _CALLED_A_TOOL,
+    "function_call": _CALLED_A_TOOL,
+    "content_filter": "was stopped by a content filter; another model may take this passage",
 }
+_STOPPED = "did not end its answer by itself; see its server's log"
 _REFUSAL_CHARS = 600
 # A narrator in the first person also says "I cannot help it": so the verbs come with what a model is asked for.
 _DUTY = (
@@ -94,21 +99,21 @@ def judge(text: str, ending: Ending, *, tokens: int, limit: int, source_tokens: 
 
 def _unusable_ending(ending: Ending) -> str | None:
     if ending.tool_calls:
-        return _UNNATURAL_ENDS["tool_calls"]
+        return _CALLED_A_TOOL
     if not ending.complete:
-        return "broke off in the middle of its answer"
+        return "broke off in the middle of its answer; see its server's log"
     reason = (ending.finish_reason or "stop").lower()
-    return None if reason in _NATURAL_ENDS else _UNNATURAL_ENDS.get(reason, "did not end its answer by itself")
+    return None if reason in _NATURAL_ENDS else _UNNATURAL_ENDS.get(reason, _STOPPED)
 
 
 def _unusable_text(text: str) -> str | None:
     if not any(character.isalnum() for character in text):
-        return "gave a blank answer"
+        return "gave a blank answer; if it reasons first, switch that off or raise its max_tokens"
     opening = text[:_REFUSAL_CHARS].lower().replace("’", "'")
     if _NO_SUMMARY.match(opening):
-        return "gave an error text or a placeholder for an answer"
+        return "gave an error text or a placeholder for an answer; see its server's log"
     if len(text) <= _REFUSAL_CHARS and _REFUSAL.match(opening):
-        return "refused to answer"
+        return REFUSED
     if any(loop.end() - loop.start() >= _LOOP_CHARS for loop in _LOOP.finditer(text[-_LOOKED_AT:])):
-        return "repeated itself without end"
+        return "repeated itself without end; another model or a higher temperature may do better"
     return None

@@ -15,9 +15,12 @@ _NEXT_STEPS = {
     404: "check its base URL and its model",
     405: "check its base URL",
     408: "its server was too slow",
+    409: "look at its server, or wait",
     413: "the passage is too large for its server; lower passage_tokens",
     422: "check its model and what else it sends (max_tokens, temperature, extra_body)",
+    425: "look at its server, or wait",
     429: "too many calls, or its quota is used up",
+    501: "check its base URL",
 }
 
 
@@ -66,6 +69,5 @@ def _status(status: int) -> str:
 def _next_step(status: int) -> str:
     if 300 <= status < 400:
         return "redirects are not followed; give the final address as its base URL"
-    if status >= 500:
-        return "look at its server, or wait"
-    return _NEXT_STEPS.get(status, "check its base URL and its server")
+    general = "look at its server, or wait" if status >= 500 else "check its base URL and its server"
+    return _NEXT_STEPS.get(status, general)

@@ -3,17 +3,21 @@
 import asyncio
 import json
 import logging
+import socket
+import ssl
 from collections.abc import Callable
 from datetime import datetime
 
 import httpx
 
 from app.core.retry import Failure, parse_retry_after
-from app.llm.wire import CallFailed, HttpCall, unusable, wrong_settings
+from app.llm.wire import CallFailed, HttpCall, disconnected, endless, wrong_settings
 
 # A stream wraps every token in some 300 bytes of JSON, so the body may be far larger than the answer in it.
 _MAX_BODY_BYTES = 16_000_000
 _MAX_LINE_BYTES = 2_000_000
+
+_SLOW = "look at its server, or raise timeout_s"
 
 Clock = Callable[[], datetime]
 
@@ -47,13 +51,26 @@ async def exchange(
         async with asyncio.timeout(timeout_s):
             await _read(client, call, timeout_s, clock, take)
     except (TimeoutError, httpx.TimeoutException):
-        raise CallFailed(Failure("timeout", reason=f"gave no answer within {timeout_s:g} s")) from None
+        raise CallFailed(Failure("timeout", reason=f"gave no answer within {timeout_s:g} s; {_SLOW}")) from None
     except (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.InvalidURL):
         raise wrong_settings("has a base_url or an API key that cannot be used; check both") from None
-    except httpx.ConnectError:
-        raise CallFailed(Failure("connection", reason="cannot be reached; check that its server runs")) from None
+    except httpx.ConnectError as error:
+        raise disconnected(_unreachable(error)) from None
+    except httpx.ProxyError:
+        raise disconnected("is not let through by a proxy; check HTTPS_PROXY and NO_PROXY") from None
     except httpx.RequestError:
-        raise CallFailed(Failure("connection", reason="was cut off in the middle of a call")) from None
+        raise disconnected("was cut off in the middle of a call; see its server's log") from None
+
+
+def _unreachable(error: httpx.ConnectError) -> str:
+    origin: BaseException = error
+    while deeper := origin.__cause__ or origin.__context__:  # httpx's, httpcore's, then the system's own
+        origin = deeper
+    if isinstance(origin, socket.gaierror):
+        return "cannot be reached, because its host name is not known; check its base URL"
+    if isinstance(origin, ssl.SSLError):
+        return "cannot be reached over https; check its base URL and its server's certificate"
+    return "cannot be reached; check that its server runs"
 
 
 async def _read(
@@ -89,7 +106,7 @@ class _Lines:
         self._size += len(chunk)
         *lines, self._rest = (self._rest + chunk).split(b"\n")
         if self._size > _MAX_BODY_BYTES or len(self._rest) > _MAX_LINE_BYTES:
-            raise unusable("went on answering without end")
+            raise endless()
         return [line.decode("utf-8", "replace") for line in lines]
 
     def rest(self) -> str:

@@ -17,8 +17,8 @@ from app.llm.wire import (
     http_url,
     mapping,
     merged,
+    no_answer,
     text_or_empty,
-    unusable,
     wrong_settings,
 )
 
@@ -60,7 +60,7 @@ def parse_models(text: str) -> list[str]:
     """The names in a list of models. Raises CallFailed if it is none."""
     listed = mapping(decode(text)).get("models")
     if not isinstance(listed, list):
-        raise unusable()
+        raise no_answer()
     return [name for item in listed if (name := text_or_empty(mapping(item).get("name")))]
 
 
@@ -80,7 +80,7 @@ def _parse_line(line: str) -> Piece | None:
 def _parse_body(text: str) -> Piece:
     body = decode(text)
     if not isinstance(body, dict):
-        raise unusable()
+        raise no_answer()
     return _piece(body)
 
 
@@ -89,7 +89,7 @@ def _piece(chunk: dict[str, object]) -> Piece:
     if error:
         raise error_in_answer(error)
     if "message" not in chunk and "done" not in chunk:
-        raise unusable()
+        raise no_answer()
     message = mapping(chunk.get("message"))
     done = chunk.get("done") is True
     return Piece(

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from urllib.parse import urlsplit, urlunsplit
 
+from app.core.acceptance import REFUSED
 from app.core.summary import Connection
 from app.llm.wire import (
     DEFAULT_TEMPERATURE,
@@ -20,6 +21,7 @@ from app.llm.wire import (
     items,
     mapping,
     merged,
+    no_answer,
     text_or_empty,
     unusable,
     wrong_settings,
@@ -72,7 +74,7 @@ def parse_models(text: str) -> list[str]:
     body = decode(text)
     listed = body if isinstance(body, list) else mapping(body).get("data")
     if not isinstance(listed, list):
-        raise unusable()
+        raise no_answer()
     return [name for item in listed if (name := text_or_empty(mapping(item).get("id")))]
 
 
@@ -102,14 +104,14 @@ def _parse_line(line: str) -> Piece | None:
 def _parse_chunk(data: str) -> Piece:
     chunk = decode(data)
     if not isinstance(chunk, dict):
-        raise unusable()
+        raise no_answer()
     return _piece(chunk)
 
 
 def _parse_body(text: str) -> Piece:
     body = mapping(decode(text))
     if not body.get("error") and not items(body.get("choices")):
-        raise unusable()
+        raise no_answer()
     return replace(_piece(body), complete=True)
 
 
@@ -119,7 +121,7 @@ def _piece(chunk: Mapping[str, object]) -> Piece:
     choice = mapping(next(iter(items(chunk.get("choices"))), None))
     message = mapping(choice.get("delta")) or mapping(choice.get("message"))
     if message.get("refusal"):
-        raise unusable("refused to answer")
+        raise unusable(REFUSED)
     usage = mapping(chunk.get("usage"))
     return Piece(
         text=_spoken(message.get("content")),

@@ -4,17 +4,19 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from io import StringIO
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from app.core.acceptance import Ending
-from app.core.retry import Failure, FailureKind
+from app.core.retry import Failure
 from app.core.summary import Connection
+
+P = TypeVar("P", bound="Piece | None")
 
 # Far more than any summary; reasoning inside the answer included.
 MAX_ANSWER_CHARS = 400_000
 DEFAULT_TEMPERATURE = 0.3
-_BROKEN = "sent something that is no answer of a model; check its base URL"
+_NO_ANSWER = Failure("connection", reason="sent something that is no answer of a model; check its base URL")
 
 
 class CallFailed(Exception):
@@ -94,10 +96,10 @@ class Reader:
         line = line.strip(" \t\r\n\ufeff")
         if not line:
             return False
-        piece = self._parse_line(line)
+        piece = self._parsed(self._parse_line, line)
         self._size += len(line if piece is None else piece.text)
         if self._size > MAX_ANSWER_CHARS:
-            raise unusable("went on answering without end")
+            raise endless()
         if piece is None:
             self._others.write(f"{line}\n")
             return False
@@ -108,9 +110,18 @@ class Reader:
         """What came until now. Raises CallFailed if part of it cannot be read."""
         others = self._others.getvalue()
         if others:
-            self._add(self._parse_body(others.removesuffix("\n")))
+            self._add(self._parsed(self._parse_body, others.removesuffix("\n")))
             self._others = StringIO()
         return Answer(self._text.getvalue(), self._ending, self._prompt_tokens, self._completion_tokens)
+
+    def _parsed(self, parse: Callable[[str], P], text: str) -> P:
+        """Garbage after a good beginning is the model's; where nothing else came, no model answered at all."""
+        try:
+            return parse(text)
+        except CallFailed as failed:
+            if self._text.tell() and failed.failure == _NO_ANSWER:
+                raise unusable("garbled its answer; see its server's log") from None
+            raise
 
     def _add(self, piece: Piece) -> None:
         self._text.write(piece.text)
@@ -138,9 +149,24 @@ class WireFormat(Protocol):
     def reader(self) -> Reader: ...
 
 
-def unusable(reason: str = _BROKEN) -> CallFailed:
-    """The server answered, but with nothing that can be used."""
+def unusable(reason: str) -> CallFailed:
+    """The model answered, but with nothing that can be used."""
     return CallFailed(Failure("unusable", reason=reason))
+
+
+def no_answer() -> CallFailed:
+    """What came is not from a model: a page of a gateway, another service, another format."""
+    return CallFailed(_NO_ANSWER)
+
+
+def disconnected(reason: str) -> CallFailed:
+    """The connection did not do its work, whatever was asked."""
+    return CallFailed(Failure("connection", reason=reason))
+
+
+def endless() -> CallFailed:
+    """More came than any summary is long."""
+    return unusable("went on answering without end; set its max_tokens, or check its server's chat template")
 
 
 def wrong_settings(reason: str) -> CallFailed:
@@ -152,8 +178,9 @@ def error_in_answer(error: object) -> CallFailed:
     """An error object inside an answer with status 200. Its code decides as a status would; its text is not kept."""
     code = mapping(error).get("code") or mapping(error).get("status")
     status = int(code) if isinstance(code, int | str) and str(code).isdecimal() and len(str(code)) == 3 else 0
-    kind: FailureKind = "status" if 400 <= status <= 599 else "connection"
-    return CallFailed(Failure(kind, status=status or None, reason="reported an error in the middle of its answer"))
+    if 400 <= status <= 599:
+        return CallFailed(Failure("status", status))
+    return disconnected("reported an error in place of an answer; see its server's log")
 
 
 def decode(text: str) -> Any:
@@ -161,7 +188,7 @@ def decode(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        raise unusable() from None
+        raise no_answer() from None
 
 
 def mapping(value: object) -> Mapping[str, Any]:

@@ -11,6 +11,15 @@ def verdict(text: str = "Anna left Ben.", ending: Ending = STOPPED, tokens: int 
     return judge(text, ending, tokens=tokens, limit=120, source_tokens=source)
 
 
+def complaint(text: str, tokens: int = 10) -> str:
+    """What is wrong with an answer, without the next step, which there must be."""
+    found = verdict(text, tokens=tokens)
+    assert isinstance(found, Unusable)
+    what, _, step = found.reason.partition("; ")
+    assert step
+    return what
+
+
 @pytest.mark.parametrize(
     ("tokens", "source", "expected"),
     [
@@ -50,7 +59,7 @@ def test_only_an_answer_that_ended_by_itself_counts(ending: Ending, accepted: bo
 @pytest.mark.parametrize("text", ["", " ", "…", "---", "\u200b", "🙂"])
 def test_an_answer_without_a_word_is_unusable(text: str) -> None:
     """Blank means: not one letter or digit."""
-    assert verdict(text, tokens=0) == Unusable("gave a blank answer")
+    assert complaint(text, tokens=0) == "gave a blank answer"
 
 
 @pytest.mark.parametrize(
@@ -74,7 +83,7 @@ def test_an_answer_without_a_word_is_unusable(text: str) -> None:
 )
 def test_a_refusal_is_unusable(text: str) -> None:
     """A refusal to answer at all never becomes memory, in several languages."""
-    assert verdict(text) == Unusable("refused to answer")
+    assert complaint(text) == "refused to answer"
 
 
 @pytest.mark.parametrize(
@@ -106,7 +115,7 @@ def test_a_story_about_refusing_is_memory(text: str) -> None:
 )  # fmt: skip
 def test_an_error_text_is_unusable(text: str) -> None:
     """What a proxy or a placeholder says in place of an answer is no answer."""
-    assert verdict(text) == Unusable("gave an error text or a placeholder for an answer")
+    assert complaint(text) == "gave an error text or a placeholder for an answer"
 
 
 @pytest.mark.parametrize(
@@ -120,7 +129,7 @@ def test_an_error_text_is_unusable(text: str) -> None:
 )
 def test_a_repetition_loop_is_unusable(text: str) -> None:
     """A model that repeats itself has not summarized."""
-    assert verdict(text) == Unusable("repeated itself without end")
+    assert complaint(text) == "repeated itself without end"
 
 
 def test_a_list_of_facts_is_no_loop() -> None:

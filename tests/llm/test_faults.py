@@ -37,9 +37,9 @@ NOON = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
             "Connection 'local' answered 418 I'm a Teapot: check its base URL and its server.",
         ),
         (
-            Failure("timeout", reason="gave no answer within 120 s"),
+            Failure("timeout", reason="gave no answer within 120 s; look at its server, or raise timeout_s"),
             ModelUnavailable,
-            "Connection 'local' gave no answer within 120 s.",
+            "Connection 'local' gave no answer within 120 s; look at its server, or raise timeout_s.",
         ),
         (
             Failure("settings", reason="has no base_url; set it"),

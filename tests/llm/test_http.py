@@ -123,6 +123,35 @@ async def test_nobody_listening_is_a_connection_error(client: httpx.AsyncClient)
     assert (failed.kind, "cannot be reached" in failed.reason) == ("connection", True)
 
 
+async def test_a_name_that_nobody_knows_is_told_apart(client: httpx.AsyncClient) -> None:
+    """The base URL is to be checked, not the server."""
+    failed = await failure(client, "http://models..invalid" + PATH)  # no resolver asks anybody for an empty part
+    assert failed.kind == "connection"
+    assert failed.reason == "cannot be reached, because its host name is not known; check its base URL"
+
+
+async def test_a_server_without_https_is_told_apart(client: httpx.AsyncClient) -> None:
+    """What answers a greeting in TLS with plain HTTP is called by the wrong address."""
+
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+
+    async with await asyncio.start_server(refuse, "127.0.0.1", 0) as server:
+        failed = await failure(client, f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}{PATH}")
+    assert (failed.kind, "cannot be reached over https" in failed.reason) == ("connection", True)
+
+
+async def test_a_proxy_that_lets_nothing_through_is_named(model: FakeModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment's proxy is to blame, not the server behind it."""
+    monkeypatch.setenv("HTTPS_PROXY", model.base_url)
+    async with new_client() as client:
+        with model.only(replies.status(407)):
+            failed = await failure(client, "https://m.test" + PATH)
+    assert (failed.kind, "proxy" in failed.reason) == ("connection", True)
+
+
 @pytest.mark.parametrize("body", [b"x" * 3_000_000, (b"x" * 999 + b"\n") * 17_000])
 async def test_a_flood_is_cut_off(client: httpx.AsyncClient, model: FakeModel, body: bytes) -> None:
     """One endless line or endless lines: neither fills the memory."""

@@ -182,11 +182,11 @@ def test_how_it_ended(lines: list[str], ending: Ending) -> None:
     [
         ([chunk("a"), "data: {oops", DONE], ("unusable", None)),
         ([chunk("a"), "oops", DONE], ("unusable", None)),
-        (["<html>", "</html>"], ("unusable", None)),
-        (["data: 5"], ("unusable", None)),
-        (['{"object":"list"}'], ("unusable", None)),
-        (["[" * 100_000], ("unusable", None)),
-        (["data: " + "[" * 100_000], ("unusable", None)),
+        (["<html>", "</html>"], ("connection", None)),
+        (["data: 5"], ("connection", None)),
+        (['{"object":"list"}'], ("connection", None)),
+        (["[" * 100_000], ("connection", None)),
+        (["data: " + "[" * 100_000], ("connection", None)),
         ([chunk("", refusal="No.")], ("unusable", None)),
         ([chunk("a"), 'data: {"error":{"message":"sk-secret","code":429}}'], ("status", 429)),
         ([chunk("a"), 'data: {"error":{"message":"x","code":"502"}}'], ("status", 502)),
@@ -197,7 +197,7 @@ def test_how_it_ended(lines: list[str], ending: Ending) -> None:
     ],
 )
 def test_a_broken_answer_is_a_failed_call(lines: list[str], expected: tuple[str, int | None]) -> None:
-    """Errors inside an answer count as errors, garbage as an unusable answer."""
+    """Errors inside an answer count as errors, garbage after text as the model's, garbage alone as no model's."""
     assert failure_of(*lines) == expected
 
 

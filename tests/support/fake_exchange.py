@@ -2,8 +2,11 @@
 
 import asyncio
 import json
+import socket
+import struct
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from http import HTTPStatus
 from typing import Any, Literal
 
@@ -43,10 +46,11 @@ class Request:
 
 
 class Exchange:
-    """One call being answered: the request, and ways to write an answer piece by piece."""
+    """One call being answered: the request, the server's clock, and ways to write an answer piece by piece."""
 
-    def __init__(self, request: Request, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, request: Request, writer: asyncio.StreamWriter, now: Callable[[], datetime]) -> None:
         self.request = request
+        self.now = now
         self._writer = writer
 
     async def head(self, status: int, headers: dict[str, str]) -> None:
@@ -71,8 +75,12 @@ class Exchange:
 
     async def event(self, value: object) -> None:
         """A JSON value in the framing of the wire."""
+        await self.chunk(self.framed(value))
+
+    def framed(self, value: object) -> bytes:
+        """A JSON value as one part of a stream."""
         text = json.dumps(value, ensure_ascii=False)
-        await self.chunk((f"data: {text}\n\n" if self.request.wire == "openai" else f"{text}\n").encode())
+        return (f"data: {text}\n\n" if self.request.wire == "openai" else f"{text}\n").encode()
 
     async def end(self) -> None:
         """The proper end of a stream."""
@@ -83,7 +91,9 @@ class Exchange:
         await asyncio.Event().wait()
 
     def cut(self) -> None:
-        """Drop the connection where it is."""
+        """Drop the connection where it is, without a word: the client sees a reset."""
+        peer: socket.socket = self._writer.get_extra_info("socket")
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self._writer.transport.abort()
 
     async def raw(self, data: bytes) -> None:

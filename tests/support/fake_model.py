@@ -3,34 +3,43 @@
     with FakeModel() as model:
         model.say("Anna left Ben.")           # what the next call gets; answers queue up
         model.do(status(429, retry_after=5))  # any behaviour of tests.support.fake_replies
+        with model.only(status(503)): ...     # what every call gets for a while
         ...                                   # call it at model.base_url
         assert model.requests[0].user == "…"
 
-A call that finds the queue empty gets `model.default`, which makes an answer from the request.
+A call that finds the queue empty gets `model.default`, which makes an answer from the request. Requests for the list
+of models get `model.models`, unless every call gets the same.
 """
 
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from types import TracebackType
 
 from tests.support.fake_exchange import Behaviour, Exchange, Request, read_request
 from tests.support.fake_replies import answer, listing
 
 
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
 class FakeModel:
     """See the module. Its server runs in a thread of its own, so tests may be sync or async."""
 
-    def __init__(self, default: Callable[[Request], str] | None = None) -> None:
+    def __init__(self, default: Callable[[Request], str] | None = None, now: Callable[[], datetime] = _now) -> None:
         self.default = default or self._small_talk
+        self._now = now
         self.models = ["fake-small", "fake-large"]
         self.requests: list[Request] = []
         self.disconnects = 0
         self.most_at_once = 0
         self._at_once = 0
         self._script: deque[Behaviour] = deque()
+        self._only: Behaviour | None = None
         self._changed = threading.Condition()
         self._loop = asyncio.new_event_loop()
         self._open = asyncio.Event()
@@ -71,6 +80,15 @@ class FakeModel:
     def do(self, *behaviours: Behaviour) -> None:
         """Queue behaviours, one per call."""
         self._script.extend(behaviours)
+
+    @contextmanager
+    def only(self, behaviour: Behaviour) -> Iterator[None]:
+        """Behave so with every request, whatever is queued, until the block ends."""
+        self._only = behaviour
+        try:
+            yield
+        finally:
+            self._only = None
 
     def hold(self) -> None:
         """Let calls arrive but answer none until `release`."""
@@ -130,7 +148,7 @@ class FakeModel:
             behaviour = self._next(request)
             self._changed.notify_all()
         try:
-            await self._until_gone(reader, Exchange(request, writer), behaviour)
+            await self._until_gone(reader, Exchange(request, writer, self._now), behaviour)
         finally:
             self._at_once -= 1
 
@@ -155,6 +173,8 @@ class FakeModel:
         await behaviour(exchange)
 
     def _next(self, request: Request) -> Behaviour:
+        if self._only:
+            return self._only
         if request.method == "GET":
             return listing(self.models)
         return self._script.popleft() if self._script else answer(self.default(request))

@@ -17,17 +17,18 @@ def answer(
     usage: tuple[int, int] | None = (100, 10),
     reasoning: str = "",
     done: bool = True,
+    content_type: str | None = None,
 ) -> Behaviour:
     """An answer, streamed unless the request wants none. `usage`: prompt and completion tokens; `done`: whether the
-    end mark comes.
+    end mark comes; `content_type`: another one than the wire's own.
     """
 
     async def behave(exchange: Exchange) -> None:
         if not exchange.request.streams:
             await exchange.whole(200, JSON, json.dumps(_whole(exchange, text, finish)).encode())
             return
-        await exchange.begin()
-        for piece in _pieces(text, reasoning):
+        await exchange.begin({"content-type": content_type} if content_type else None)
+        for piece in _pieces(exchange, text, reasoning):
             await exchange.event(_delta(exchange, piece))
         await _finish(exchange, finish, usage, done)
         await exchange.end()
@@ -64,6 +65,16 @@ def half_stream(text: str) -> Behaviour:
         await exchange.begin()
         await exchange.event(_delta(exchange, {"content": text}))
         exchange.cut()
+
+    return behave
+
+
+def closed_early(text: str) -> Behaviour:
+    """The beginning of an answer, then the connection is closed as if all were well, but the body has no end."""
+
+    async def behave(exchange: Exchange) -> None:
+        await exchange.begin()
+        await exchange.event(_delta(exchange, {"content": text}))
 
     return behave
 
@@ -114,6 +125,19 @@ def open_think(text: str) -> Behaviour:
 def length_stop(text: str) -> Behaviour:
     """An answer cut at its token limit."""
     return answer(text, finish="length")
+
+
+def declined(text: str) -> Behaviour:
+    """A refusal in the field that OpenAI has for it; Ollama has none, so there it is an answer."""
+
+    async def behave(exchange: Exchange) -> None:
+        field = "refusal" if exchange.request.wire == "openai" else "content"
+        await exchange.begin()
+        await exchange.event(_delta(exchange, {field: text}))
+        await _finish(exchange, "stop", None, True)
+        await exchange.end()
+
+    return behave
 
 
 def tool_call() -> Behaviour:
@@ -170,6 +194,30 @@ def body(text: str, *, finish: str | None = "stop", compressed: bool = False, in
     return behave
 
 
+def zipped_stream(text: str) -> Behaviour:
+    """A stream that is compressed as a whole and comes in small parts, which end anywhere."""
+
+    async def behave(exchange: Exchange) -> None:
+        first, last = _delta(exchange, {"content": text}), _delta(exchange, {"content": ""})
+        last = {**last, **_done("stop", None)} if exchange.request.wire == "ollama" else _stop("stop")
+        data = gzip.compress(exchange.framed(first) + exchange.framed(last))
+        await exchange.begin({"content-encoding": "gzip"})
+        for start in range(0, len(data), 20):
+            await exchange.chunk(data[start : start + 20])
+        await exchange.end()
+
+    return behave
+
+
+def no_http(data: bytes = b"SSH-2.0-OpenSSH_9.9\r\n") -> Behaviour:
+    """Something else than HTTP listens there."""
+
+    async def behave(exchange: Exchange) -> None:
+        await exchange.raw(data)
+
+    return behave
+
+
 def raw(data: bytes, content_type: str = "text/html") -> Behaviour:
     """Any bytes with status 200."""
 
@@ -191,11 +239,12 @@ def listing(names: Sequence[str]) -> Behaviour:
     return behave
 
 
-def _pieces(text: str, reasoning: str) -> list[dict[str, Any]]:
-    """A stream's deltas, in parts of uneven length."""
+def _pieces(exchange: Exchange, text: str, reasoning: str) -> list[dict[str, Any]]:
+    """A stream's deltas, in parts of uneven length; reasoning first, in the wire's field for it."""
     size = max(1, len(text) // 7)
     spoken = [{"content": text[start : start + size]} for start in range(0, len(text), size)]
-    return [{"content": "", "reasoning_content": reasoning}, *spoken] if reasoning else list(spoken)
+    field = "reasoning_content" if exchange.request.wire == "openai" else "thinking"
+    return [{"content": "", field: reasoning}, *spoken] if reasoning else list(spoken)
 
 
 def _delta(exchange: Exchange, delta: dict[str, Any]) -> dict[str, Any]:
@@ -210,11 +259,15 @@ async def _finish(exchange: Exchange, finish: str | None, usage: tuple[int, int]
             await exchange.event({**_delta(exchange, {"content": ""}), **_done(finish, usage)})
         return
     if finish:
-        await exchange.event({"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]})
+        await exchange.event(_stop(finish))
     if usage:
         await exchange.event({"choices": [], "usage": _usage(usage)})
     if done:
         await exchange.chunk(b"data: [DONE]\n\n")
+
+
+def _stop(finish: str) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]}
 
 
 def _done(finish: str | None, usage: tuple[int, int] | None) -> dict[str, Any]:
