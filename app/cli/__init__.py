@@ -119,6 +119,22 @@ def preview(chat: ChatId, as_json: AsJson = False) -> None:
     import_module("app.cli.showing").show(chat, "/sc-preview", as_json=as_json)
 
 
+@app.command(epilog="Example: turnfold backlog mira --all")
+def backlog(
+    chat: ChatId,
+    fold_all: Annotated[bool, typer.Option("--all", help="Fold everything outside the window now.")] = False,
+    fold_one: Annotated[bool, typer.Option("--one", help="Fold one batch now, then one with every reply.")] = False,
+    skip: Annotated[bool, typer.Option("--skip", help="Leave the turns as they are; nothing is hidden.")] = False,
+) -> None:
+    """Fold an old chat: see what it takes, choose, and watch.
+
+    Without a choice it says what waits, and asks. Ctrl-C stops the work; finished batches stay, and the same command
+    goes on. A server on the same database may keep running: whoever is first does the work, and both show it.
+    """
+    chosen = {"all": fold_all, "one": fold_one, "skip": skip}
+    import_module("app.cli.backlog").backlog(chat, [choice for choice, wanted in chosen.items() if wanted])
+
+
 @app.command(epilog="Example: turnfold doctor --fix")
 def doctor(
     fix: Annotated[

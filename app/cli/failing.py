@@ -14,6 +14,9 @@ from app.errors import TurnfoldError
 INTERRUPTED = 130
 """The exit status of a command that Ctrl-C ended, by convention: 128 + SIGINT."""
 
+TERMINATED = 143
+"""The same for SIGTERM."""
+
 
 class CannotRun(TurnfoldError):
     """Something around the command is in its way: a file, a port, a setting."""

@@ -12,16 +12,14 @@ from typing import BinaryIO
 import typer
 
 from app.assembly import Server
+from app.cli import following
 from app.cli.database import bring_up_to_date
-from app.cli.failing import INTERRUPTED, CannotRun, fail, plain_errors, warn
+from app.cli.failing import CannotRun, plain_errors, warn
 from app.cli.opening import opened
 from app.cli.progress import progress_bar
 from app.cli.showing import printable
 from app.services.importing import Imported
-from app.services.working import JobView
 from app.settings import Settings
-
-_LOOK_S = 0.2
 
 
 @plain_errors()
@@ -80,42 +78,11 @@ def _tell_what_waits(server: Server, chat_id: str) -> None:
     backlog = server.services.reporting.status(chat_id).backlog
     if backlog.choice_needed:
         typer.echo(
-            f"{backlog.turns} turns wait to be folded ({backlog.estimated_calls} calls). With `turnfold serve` running,"
-            " the server waits for a choice (POST …/backlog); `import --fold` would have folded them at once."
+            f"{backlog.turns} turns wait to be folded ({backlog.estimated_calls} calls): a server waits for a choice,"
+            f" and `{following.command(chat_id)}` asks for it."
         )
 
 
 def _fold(server: Server, chat_id: str) -> None:
-    try:
-        job = asyncio.run(_folded(server, chat_id))
-    except KeyboardInterrupt:
-        done = server.services.reporting.status(chat_id).counts.ghosted
-        told = f"Stopped. {done} messages are folded and stay so; the rest is verbatim. Nothing is lost."
-        raise fail(told, INTERRUPTED) from None
-    if job is not None and job.state != "succeeded":
-        raise CannotRun(f"Folding ended after {job.progress.done} batches, which stay: {job.reason or job.state}")
+    following.fold(server, chat_id, "all")
     typer.echo(printable(asyncio.run(server.services.commands.run(chat_id, "/sc-status")).text))
-
-
-async def _folded(server: Server, chat_id: str) -> JobView | None:
-    """Fold everything outside the window; the job as it ended, None if there was nothing to do."""
-    await server.start()
-    try:
-        started = server.services.steering.backlog(chat_id, "all")
-        return await _watched(server, started.job) if started.job is not None else None
-    finally:
-        await server.stop()
-
-
-async def _watched(server: Server, job: JobView) -> JobView:
-    """Show the job's progress until it ends; when this is cut, so is the job."""
-    try:
-        with progress_bar() as progress:
-            task = progress.add_task("Folding", total=job.progress.total)
-            while not await server.runner.wait(job.id, _LOOK_S):
-                seen = server.services.working.get(job.id).progress
-                progress.update(task, completed=seen.done, total=seen.total)
-    except asyncio.CancelledError:
-        await server.services.working.cancel(job.id)
-        raise
-    return server.services.working.get(job.id)

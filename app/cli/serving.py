@@ -10,6 +10,7 @@ from typing import Any
 import typer
 import uvicorn
 
+from app.assembly import assemble
 from app.cli.database import bring_up_to_date, database_file
 from app.cli.failing import CannotRun, plain_errors, warn
 from app.main import create_app
@@ -47,8 +48,9 @@ class _Server(uvicorn.Server):
     """Says where it listens once that is true."""
 
     def __init__(self, settings: Settings, port: int) -> None:
+        parts = assemble(settings)
         config = uvicorn.Config(
-            create_app(settings),
+            create_app(server=parts),
             lifespan="on",
             ws="none",
             # Requests are logged by RequestIds: uvicorn would quote their queries. The greeting replaces its lines.
@@ -59,6 +61,7 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._settings = settings
         self._port = port
+        self._runner = parts.runner
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -66,6 +69,11 @@ class _Server(uvicorn.Server):
             typer.echo(greeting(self._settings, self._port))
             for line in warnings(self._settings):
                 warn(line)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Jobs first: their calls to models are cut at once, and appends that wait for a fold have their answer."""
+        await self._runner.stop()
+        await super().shutdown(sockets)
 
 
 def greeting(settings: Settings, port: int) -> str:

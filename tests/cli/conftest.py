@@ -1,5 +1,6 @@
 """Running commands: in this process, and as programs of their own."""
 
+import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -10,7 +11,9 @@ import structlog
 from typer.testing import CliRunner, Result
 
 from app.cli import app
+from app.store.migrate import migrate
 from tests.cli.programs import COMMAND, Run, Start, environment, write_chat
+from tests.support.parts import assembled
 
 
 @pytest.fixture
@@ -51,3 +54,22 @@ def start() -> Iterator[Start]:
 def chat_file(tmp_path: Path) -> Path:
     """Sixteen turns as OpenAI messages: over the window of ten are six, no backlog, two folds."""
     return write_chat(tmp_path / "chat.json", 16)
+
+
+@pytest.fixture(scope="session")
+def old_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with the chat `gates` of forty turns, thirty of which wait to be folded; to be copied."""
+    folder = tmp_path_factory.mktemp("old")
+    server = assembled(folder / "turnfold.db")
+    migrate(server.db.engine)
+    with write_chat(folder / "chat.json", 40).open("rb") as file:
+        server.services.importing.load(file, chat_id="gates", title=None, format=None)
+    server.db.dispose()
+    return folder / "turnfold.db"
+
+
+@pytest.fixture
+def old(old_database: Path, tmp_path: Path) -> str:
+    """The id of that chat in the database that commands use."""
+    shutil.copy(old_database, tmp_path)
+    return "gates"

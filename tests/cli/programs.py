@@ -7,7 +7,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from typer.testing import Result
+
+from tests.support.fake_model import FakeModel
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "app.cli"]
@@ -32,3 +35,10 @@ def write_chat(path: Path, turns: int) -> Path:
     ]
     path.write_text(json.dumps(lines), encoding="utf-8")
     return path
+
+
+def use(monkeypatch: pytest.MonkeyPatch, model: FakeModel) -> None:
+    """Have commands ask this model for summaries."""
+    monkeypatch.setenv("TURNFOLD_LLM_PROVIDER", "openai")
+    monkeypatch.setenv("TURNFOLD_LLM_BASE_URL", model.base_url)
+    monkeypatch.setenv("TURNFOLD_LLM_MODEL", "fake-small")

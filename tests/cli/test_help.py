@@ -9,7 +9,19 @@ import pytest
 
 from tests.cli.programs import ROOT, Run, environment
 
-COMMANDS = ["serve", "migrate", "import", "export", "status", "preview", "doctor", "backup", "restore", "demo"]
+COMMANDS = [
+    "serve",
+    "migrate",
+    "import",
+    "export",
+    "status",
+    "preview",
+    "backlog",
+    "doctor",
+    "backup",
+    "restore",
+    "demo",
+]
 
 
 def _loaded_by(code: str) -> set[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.programs import Run, Start, write_chat
+from tests.cli.programs import Run, Start, use, write_chat
 from tests.support.fake_model import FakeModel
 from tests.support.fake_replies import answer, hang, status
 from tests.support.service import running
@@ -101,7 +101,7 @@ def test_beside_a_running_server(run: Run, tmp_path: Path, chat_file: Path) -> N
 def test_a_failing_model_is_a_failure(run: Run, chat_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """When the model refuses, the chat is in, the exit status is 1 and the line says what to look at."""
     with FakeModel() as model:
-        _use(monkeypatch, model)
+        use(monkeypatch, model)
         model.do(status(401))
         shown = run("import", str(chat_file), "--chat-id", "gates", "--fold")
     assert shown.exit_code == 1
@@ -114,7 +114,7 @@ def test_ctrl_c_keeps_finished_batches(run: Run, start: Start, tmp_path: Path, m
     """Ctrl-C cuts the call to the model; what was folded stays, the rest is verbatim, no job is left."""
     file = write_chat(tmp_path / "long.json", 40)
     with FakeModel() as model:
-        _use(monkeypatch, model)
+        use(monkeypatch, model)
         model.do(answer("Mira meets Tom at gates 0 to 2."), answer("Mira meets Tom at gates 3 to 5."), hang())
         process = start("import", str(file), "--chat-id", "gates", "--fold")
         model.wait_for_calls(3, 60)
@@ -122,13 +122,7 @@ def test_ctrl_c_keeps_finished_batches(run: Run, start: Start, tmp_path: Path, m
         out, err = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "Imported chat gates" in out
-    assert "12 messages are folded" in err
+    assert "What is folded stays (12 messages)" in err
     assert "Traceback" not in err
     shown = run("status", "gates")
     assert "Layer 0: 2 snippets over 6 turns" in shown.stdout
-
-
-def _use(monkeypatch: pytest.MonkeyPatch, model: FakeModel) -> None:
-    monkeypatch.setenv("TURNFOLD_LLM_PROVIDER", "openai")
-    monkeypatch.setenv("TURNFOLD_LLM_BASE_URL", model.base_url)
-    monkeypatch.setenv("TURNFOLD_LLM_MODEL", "fake-small")
