@@ -22,11 +22,20 @@ COOLDOWN_S = 60.0
 
 
 class SteadyTime(FakeTime):
-    """Begins now, so that what is to go on by itself an hour later does not while a test runs."""
+    """Begins now, so that what is to go on by itself a minute later does not while a test runs. While `held`, sleepers
+    do not wake.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.moment = datetime.now(UTC).replace(microsecond=0)
+        self.held = False
+
+    async def sleep(self, seconds: float) -> None:
+        self.sleeps.append(seconds)
+        while self.held:  # noqa: ASYNC110  # another thread lets go
+            await asyncio.sleep(0.01)
+        self.pass_by(seconds)
 
 
 @dataclass(frozen=True)
@@ -35,7 +44,7 @@ class Stage:
 
     service: Service
     model: FakeModel
-    time: FakeTime
+    time: SteadyTime
     dead_port: int
 
     def connect(self, name: str, provider: str, base_url: str | None = None, **fields: Any) -> None:
