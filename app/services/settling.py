@@ -1,6 +1,6 @@
 """Bringing memory in line after history was changed, in the transaction that changed it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -55,14 +55,15 @@ def one_step(chat: Chat) -> Iterator[None]:
 def settle(session: Session, chat: Chat, traces: Traces) -> int:
     """Let empty snippets go and mark those out of date; how many live ones that are."""
     _free_head(session, chat, traces)
-    worn = trees.upward(session, traces.stale)  # while what is empty still says what absorbed it
+    # While what is empty still says what absorbed it:
+    worn, kin = trees.upward(session, traces.stale), trees.upward(session, traces.loosened)
     before = (
         {snippet.core.key for snippet in snippets.live(session, chat.key, chat.strategy)} if traces.loosened else ()
     )
     gone = trees.drop_empty(session, chat.key, traces.loosened)
     if gone.intersection(before):
         chat.memory_version += 1
-    return trees.mark_stale(session, (worn - gone) | _homes(session, chat, traces))
+    return trees.mark_stale(session, (worn - gone) | _homes(session, chat, traces) | _new_homes(session, kin - gone))
 
 
 def note_joiners(session: Session, chat_key: int, strategy: str, first: int, last: int) -> int:
@@ -89,6 +90,21 @@ def forget(session: Session, chat: Chat) -> int:
     chat.memory_version += 1 if gone else 0
     chat.last_error = chat.retry_at = None
     return gone
+
+
+def _new_homes(session: Session, kin: Collection[int]) -> set[int]:
+    """The leaves that messages join by now because those that they had joined have lost what stood before them.
+
+    `kin`: the leaves that lost something, and what absorbed them. A leaf that knows of its joiners is stale already.
+    """
+    found: set[int] = set()
+    for root in trees.live_among(session, kin):
+        leaf = messages.leaf_of(root.strategy)
+        under = snippets.covers(session, root.chat_key, [root.key]).get(root.key)
+        if leaf is not None and under is not None:
+            joining = trees.joiners(session, root.chat_key, leaf, under.first_index, under.last_index)
+            found |= trees.homes_of(session, root.chat_key, root.strategy, joining)
+    return trees.fresh_among(session, found)
 
 
 def _homes(session: Session, chat: Chat, traces: Traces) -> set[int]:

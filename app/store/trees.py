@@ -41,6 +41,20 @@ def mark_stale(session: Session, keys: Collection[int]) -> int:
     return live
 
 
+def live_among(session: Session, keys: Collection[int]) -> list[Snippet]:
+    """Those of these snippets that are live."""
+    live = select(Snippet).where(col(Snippet.state) == "live")
+    chosen = (live.where(col(Snippet.key).in_(some)) for some in chunks(sorted(keys)))
+    return [snippet for query in chosen for snippet in session.execute(query).scalars()]
+
+
+def fresh_among(session: Session, keys: Collection[int]) -> set[int]:
+    """Those of these snippets that are not stale."""
+    fresh = select(col(Snippet.key)).where(col(Snippet.stale).is_(False))
+    chosen = (fresh.where(col(Snippet.key).in_(some)) for some in chunks(sorted(keys)))
+    return {key for query in chosen for key in session.execute(query).scalars()}
+
+
 def worn(session: Session, chat_key: int, strategy: str) -> list[Snippet]:
     """The live and absorbed snippets that are stale, or that a person asked to have made anew."""
     query = select(Snippet).where(
