@@ -31,6 +31,7 @@ from app.services.exporting import Exporting
 from app.services.folding import Folding, Limits
 from app.services.importing import Importing
 from app.services.keeping import Keeping
+from app.services.lookout import Lookout
 from app.services.planning import Planning
 from app.services.ports import Counter, ModelServers
 from app.services.projecting import Projecting
@@ -46,6 +47,7 @@ from app.services.starting import Starting
 from app.services.steering import Steering
 from app.services.syncing import Syncing
 from app.services.undoing import Undoing
+from app.services.watching import Watching
 from app.services.working import Working
 from app.settings import Settings
 from app.store.engine import Database, sqlite_file
@@ -67,7 +69,8 @@ class Server:
         await self.runner.start()
 
     async def stop(self) -> None:
-        """Cut jobs and close connections."""
+        """End what is watched, cut jobs and close connections."""
+        self.services.watching.close()
         await self.runner.stop()
         await self.client.aclose()
         self.db.dispose()
@@ -133,6 +136,7 @@ def _services(
     reporting = Reporting(db, blocks, connections, models)
     repairing = Repairing(db, runner)
     searching = Searching(db)
+    watchers = Threads("turnfold-watching", 2)
     return Services(
         keeping=Keeping(db, runner),
         recording=Recording(db, count, runner),
@@ -151,6 +155,7 @@ def _services(
         revising=Revising(db, count, runner),
         undoing=Undoing(db, runner),
         working=Working(db, runner),
+        watching=Watching(db, Lookout(db, watchers), watchers),
         importing=Importing(db, count, runner),
         exporting=Exporting(db),
         commands=Commands(reporting, steering, searching),

@@ -10,6 +10,18 @@ from typing import Any
 EXAMPLES: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 """By "method path" of the route: `request`, and `responses` by status."""
 
+EVENTS = {
+    "chat": (
+        'id: 6\nevent: summarized\ndata: {"covered_through":{"message_id":"a3","index":5},"folded_turns":3,'
+        '"summary_chars":212,"snippet_id":"5d0c7a52-6f0e-4c6b-9a52-0a4f0b4a7a10","layer":0,"memory_version":1}\n\n'
+    ),
+    "job": (
+        'id: 7\nevent: progress\ndata: {"done":1,"total":51,"failed":0,"percent":1,"eta_s":100.0,'
+        '"usage":{"calls":1,"prompt_tokens":612,"completion_tokens":48}}\n\n'
+    ),
+}
+"""An event of each stream."""
+
 _IMPORT_FILE = (
     '{"user_name":"Mira","character_name":"Tom"}\n{"name":"Tom","is_user":false,"mes":"Not since the storm."}\n'
 )

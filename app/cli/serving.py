@@ -61,7 +61,7 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._settings = settings
         self._port = port
-        self._runner = parts.runner
+        self._runner, self._watching = parts.runner, parts.services.watching
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -71,8 +71,12 @@ class _Server(uvicorn.Server):
                 warn(line)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Jobs first: their calls to models are cut at once, and appends that wait for a fold have their answer."""
+        """Jobs first: their calls to models are cut at once, and appends that wait for a fold have their answer.
+
+        Then streams of events, which tell of that and would never end by themselves.
+        """
         await self._runner.stop()
+        self._watching.close()
         await super().shutdown(sockets)
 
 

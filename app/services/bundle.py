@@ -23,6 +23,7 @@ from app.services.searching import Searching
 from app.services.steering import Steering
 from app.services.syncing import Syncing
 from app.services.undoing import Undoing
+from app.services.watching import Watching
 from app.services.working import Working
 
 
@@ -47,6 +48,7 @@ class Services:
     revising: Revising
     undoing: Undoing
     working: Working
+    watching: Watching
     importing: Importing
     exporting: Exporting
     commands: Commands

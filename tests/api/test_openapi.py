@@ -29,6 +29,7 @@ GET /v1/chats/{chat_id}/snippets/{snippet_id}/messages · POST /v1/import · POS
 GET /v1/chats/{chat_id}/export ·
 GET /v1/chats/{chat_id}/search ·
 POST /v1/chats/{chat_id}/commands · GET /v1/presets · GET /v1/jobs · GET /v1/jobs/{job_id} ·
+GET /v1/jobs/{job_id}/events · GET /v1/chats/{chat_id}/events ·
 POST /v1/jobs/{job_id}/cancel · GET /v1/connections · GET /v1/connections/{name} · PUT /v1/connections/{name} ·
 DELETE /v1/connections/{name} · GET /v1/connections/{name}/models · POST /v1/connections/{name}/test ·
 GET /v1/settings · PATCH /v1/settings · GET /healthz · GET /readyz
@@ -77,7 +78,8 @@ def test_every_good_answer_has_a_shape(document: dict[str, Any]) -> None:
             if status == "204":
                 assert "content" not in answer, call
             elif int(status) < 400 or status == "503":
-                content = answer["content"].get("application/json") or answer["content"]["application/problem+json"]
+                kinds = ("application/json", "application/problem+json", "text/event-stream")
+                content = next(answer["content"][kind] for kind in kinds if kind in answer["content"])
                 assert content["schema"], (call, status)
             else:
                 assert list(answer["content"]) == ["application/problem+json"], (call, status)

@@ -4,6 +4,8 @@ import re
 import signal
 import socket
 import subprocess
+import time
+from contextlib import ExitStack
 
 import httpx
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from app.cli.serving import greeting, warnings
 from app.settings import Settings
 from tests.cli.programs import Start
+from tests.support.streams import listening
 
 
 def _address(process: "subprocess.Popen[str]") -> str:
@@ -55,6 +58,21 @@ def test_it_ends_in_time_though_a_call_is_open(start: Start) -> None:
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=10)
     assert process.returncode == 0
+
+
+def test_it_ends_at_once_though_streams_are_open(start: Start) -> None:
+    """Streams of events end whole when the server does, and do not hold it up."""
+    process = start("serve", "--port", "0", log_level="warning")
+    address = _address(process)
+    httpx.put(f"{address}v1/chats/a", json={}, timeout=30)
+    with ExitStack() as streams:
+        opened = [streams.enter_context(listening(f"{address}v1/chats/a/events")) for _ in range(3)]
+        process.send_signal(signal.SIGTERM)
+        began = time.monotonic()
+        assert [stream.rest() for stream in opened] == [[], [], []]  # not cut: that would be an error
+        _, err = process.communicate(timeout=10)
+    assert time.monotonic() - began < 5
+    assert (process.returncode, err) == (0, "")
 
 
 def test_a_taken_port(start: Start) -> None:

@@ -106,7 +106,7 @@ def _read_curl(words: list[str]) -> Request:
             request.headers[name] = value.strip()
         elif word in ("-d", "--data-binary"):
             request.body = _body(next(rest))
-        elif word not in ("-s", "-i"):
+        elif word not in ("-s", "-i", "-N"):
             assert not word.startswith("-"), f"this reader does not know curl's {word}"
             request.url = word
     return request

@@ -1,0 +1,48 @@
+"""Event streams: what happens to a chat, and how far a job is."""
+
+from typing import Any
+
+from fastapi import Response
+
+from app.api.dependencies import ChatId, JobId, ServicesDep
+from app.api.examples import EVENTS
+from app.api.problems import problem_docs
+from app.api.routing import new_router
+from app.api.streaming import EventStream, LastSeen
+
+router = new_router("events")
+
+
+def _stream_docs(which: str) -> dict[int | str, dict[str, Any]]:
+    schema = {"type": "string", "description": "Server-sent events; `data` is a JSON object on one line."}
+    content = {"text/event-stream": {"schema": schema, "example": EVENTS[which]}}
+    return {200: {"description": "The stream", "content": content}, **problem_docs(404, 422, 503)}
+
+
+@router.get(
+    "/chats/{chat_id}/events",
+    response_class=Response,
+    summary="Watch a chat",
+    description=(
+        "Server-sent events, from now on: `job` (first the active one, if there is one), `summarized`, `promoted`,"
+        " `history_set`, `error`; `end` if the chat is deleted. With `Last-Event-ID`, from there on. Events are kept"
+        " for a day. A 503 says that too many streams are open."
+    ),
+    responses=_stream_docs("chat"),
+)
+async def watch_chat(chat_id: ChatId, services: ServicesDep, seen: LastSeen) -> Response:
+    return EventStream(await services.watching.chat(chat_id, seen))
+
+
+@router.get(
+    "/jobs/{job_id}/events",
+    response_class=Response,
+    summary="Watch a job",
+    description=(
+        "Server-sent events: one `progress` for each batch, from the job's beginning or after `Last-Event-ID`, and at"
+        " last `end` with the whole job; then the stream closes. A 503 says that too many streams are open."
+    ),
+    responses=_stream_docs("job"),
+)
+async def watch_job(job_id: JobId, services: ServicesDep, seen: LastSeen) -> Response:
+    return EventStream(await services.watching.job(job_id, seen))
