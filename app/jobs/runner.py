@@ -3,12 +3,14 @@
 import asyncio
 import os
 from collections.abc import Awaitable, Callable
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 from uuid import uuid4
+from weakref import WeakSet
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
+from app.jobs import journal
 from app.jobs.threads import Threads
 from app.store import chats, jobs
 from app.store.clock import now_ms
@@ -69,6 +71,7 @@ class Runner:
         self._looks = Threads("turnfold-looks", 2)
         self._changes = Threads("turnfold-changes", 2)  # a locked database must not keep others from looking
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._were_cut = WeakSet[asyncio.Task[None]]()
         self._poked: set[str] = set()
         self._woken = self._stopped = False
         self._nudge = asyncio.Event()
@@ -89,7 +92,7 @@ class Runner:
         self._loop, self._stopped = None, True
         tasks = [*self._tasks.values(), *self._pulse]
         for task in tasks:
-            _cut(task)
+            self._cut(task)
         await asyncio.gather(*tasks, return_exceptions=True)
         try:
             await self._changes(self._release)
@@ -114,7 +117,7 @@ class Runner:
         """Cut a job's task and wait until it is gone."""
         task = self._tasks.get(job_id)
         if task is not None:
-            _cut(task)
+            self._cut(task)
             await asyncio.wait([task])
 
     async def wait(self, job_id: str, seconds: float) -> bool:
@@ -154,17 +157,24 @@ class Runner:
 
     async def _run(self, job_id: str) -> None:
         try:
-            if not await self._changes(self._claim, job_id):
-                return
+            chat_id = await self._changes(self._claim, job_id)
         except SQLAlchemyError as error:
             log.warning("job_not_claimed", job=job_id, detail=cause(error))
             self._poked.add(job_id)  # the next beat tries again
             return
+        if chat_id is None:
+            return
+        journal.of_job(job_id, chat_id)
         try:
             await self._work.run(job_id, self.owner)
         except Exception:  # a bug in one job must not silence the runner; the job is ended, its chat left as it was
             log.exception("job_crashed", job=job_id)
             await self._work.crashed(job_id, self.owner)
+        finally:
+            await self._bear(lambda: self._tell_end(job_id))
+
+    async def _tell_end(self, job_id: str) -> None:
+        journal.ended(await self._looks(self._ending, job_id))
 
     async def _keep_beating(self) -> None:
         while True:
@@ -191,7 +201,7 @@ class Runner:
         for job_id in await self._looks(self._lost, running) if running else ():
             task = self._tasks.get(job_id)
             if task is not None:
-                _cut(task)
+                self._cut(task)
 
     async def _renew_and_begin(self) -> None:
         """In this order, so that what still runs here is never taken for dead."""
@@ -229,6 +239,15 @@ class Runner:
             return self._beat_s
         return self._beat_s if moment is None else (moment - now_ms()) / 1000
 
+    def _cut(self, task: asyncio.Task[None]) -> None:
+        """Cancel it once: a second time would cut what it does to end well.
+
+        That is noted here, as `Task.cancelling` also counts what runs out of time inside the task.
+        """
+        if task not in self._were_cut:
+            self._were_cut.add(task)
+            task.cancel()
+
     def _lost(self, job_ids: list[str]) -> list[str]:
         with self._db.read() as session:
             return jobs.lost(session, job_ids, self.owner)
@@ -241,9 +260,16 @@ class Runner:
         with self._db.read() as session:
             return chats.next_retry(session)
 
-    def _claim(self, job_id: str) -> bool:
+    def _claim(self, job_id: str) -> str | None:
+        """The id of the job's chat, if the job is ours now."""
         with self._db.write() as session:
-            return jobs.claim(session, job_id, self.owner, LEASE_MS) is not None
+            job = jobs.claim(session, job_id, self.owner, LEASE_MS)
+            chat = chats.get(session, job.chat_key) if job else None
+            return chat.id if chat else None
+
+    def _ending(self, job_id: str) -> dict[str, Any]:
+        with self._db.read() as session:
+            return journal.ending(jobs.by_id(session, job_id))
 
     def _standing(self, job_id: str) -> Standing:
         with self._db.read() as session:
@@ -265,9 +291,3 @@ def _standing(job: Job | None) -> Standing:
     if job is None or job.state not in jobs.ACTIVE:
         return "ended"
     return "dead" if job.state == "running" and (job.lease_until or 0) < now_ms() else "active"
-
-
-def _cut(task: asyncio.Task[None]) -> None:
-    """Cancel it once: a second time would cut what it does to end well."""
-    if not task.cancelling():
-        task.cancel()

@@ -1,6 +1,7 @@
 """How soon the runner cuts what is not its own any more, and who stops waiting."""
 
 import asyncio
+from contextlib import suppress
 
 from sqlalchemy import event
 
@@ -76,6 +77,31 @@ async def test_a_job_is_cut_once(machine: Machine) -> None:
         await work.ending.wait()
         await asyncio.gather(process.runner.cancel(job_id), process.runner.cancel(job_id))
         assert work.ended.is_set()
+
+
+class AlwaysLate(HeldWork):
+    """Work in which something runs out of time at every turn of the loop."""
+
+    async def run(self, job_id: str, owner: str) -> None:
+        self.ran.append(job_id)
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(0):
+                    await asyncio.Event().wait()
+
+
+async def test_a_cut_in_the_moment_of_a_time_out_counts(machine: Machine) -> None:
+    """A job is cut although something inside it ran out of time just before."""
+    process = Process(machine.url, resume_jobs=False)
+    process.work = AlwaysLate(process.db)
+    process.runner = Runner(process.db, process.work, process.recovery, beat_s=3600)
+    async with living(process), asyncio.timeout(20):
+        for turns in range(6):
+            job_id = await _runs(process)
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            await process.runner.cancel(job_id)
+            process.sql("UPDATE jobs SET state = 'cancelled'")
 
 
 async def test_waiting_finds_a_dead_process(machine: Machine) -> None:

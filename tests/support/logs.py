@@ -9,12 +9,12 @@ from structlog.testing import capture_logs
 
 
 @contextmanager
-def captured_logs() -> Iterator[list[MutableMapping[str, Any]]]:
-    """The events of every level, as they are logged."""
+def captured_logs(*, bound: bool = False) -> Iterator[list[MutableMapping[str, Any]]]:
+    """The events of every level, as logged; with `bound` also what is bound to all lines of a job or a request."""
     before = structlog.get_config()
     structlog.reset_defaults()
     try:
-        with capture_logs() as logs:
+        with capture_logs(processors=[structlog.contextvars.merge_contextvars] if bound else []) as logs:
             yield logs
     finally:
         structlog.configure(**before)
