@@ -2,7 +2,9 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from typing import TypeVar, TypeVarTuple
 
 import httpx
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -16,14 +18,19 @@ from app.core.model import Usage
 from app.core.retry import Failure, RetryPolicy, Wait, decide
 from app.core.summary import Connection, CountTokens, Summary, SummaryRequest
 from app.errors import ModelUnavailable, ModelUnusable
-from app.llm import faults, ollama, openai
+from app.llm import faults, journal, ollama, openai
 from app.llm.answers import ROOM_TO_THINK, Judged, judged_answer, max_tokens
 from app.llm.http import Clock, exchange, quiet_http_logs
 from app.llm.lane import Lane
+from app.llm.slots import Slots
 from app.llm.wire import Answer, Ask, CallFailed, WireFormat, unusable, wrong_settings
 from app.resources import resource_dir
 
+T = TypeVar("T")
+Args = TypeVarTuple("Args")
+
 _TEST_TOKENS = 64
+_BY_HAND = ""  # a person's test waits for its turn as a chat of its own
 _LIST_TIMEOUT_S = 30.0  # a list is no answer of a model; people wait for it
 _FORMATS: dict[str, WireFormat] = {"openai": openai, "ollama": ollama}
 
@@ -65,7 +72,10 @@ class Caller:
         sleep: Callable[[float], Awaitable[None]],
         random: Callable[[], float],
     ) -> None:
-        """`extract` runs in a thread; `clock` gives aware times in UTC, `sleep` takes seconds, `random` gives 0-1."""
+        """`extract` runs in a thread; `clock` gives aware times in UTC, `sleep` takes seconds, `random` gives 0-1.
+
+        Its threads are its own, and few: whatever is folded, the API's are free.
+        """
         self._client = client
         self._count = count
         self._extract = extract
@@ -75,6 +85,9 @@ class Caller:
         self._sleep = sleep
         self._random = random
         self._lanes: dict[str, Lane] = {}
+        self._extracting = ThreadPoolExecutor(1, "turnfold-extracting")
+        self._extractor = Slots(1)  # so that chats take turns in that thread too
+        self._judging = ThreadPoolExecutor(2, "turnfold-judging")
         prompts = Environment(
             loader=FileSystemLoader(resource_dir("prompts")), undefined=StrictUndefined, autoescape=False
         )
@@ -84,8 +97,12 @@ class Caller:
 
     async def summarize(self, request: SummaryRequest) -> Summary:
         """As Summarizer promises. `usage` sums every call, failed ones included."""
-        if request.connection.provider == "extractive":
-            return await self._extracted(request)
+        with journal.about(request):
+            if request.connection.provider == "extractive":
+                return await self._extracted(request)
+            return await self._tried(_Batch(request, self._lane(request.connection)))
+
+    async def _tried(self, batch: _Batch) -> Summary:
         retrying = AsyncRetrying(
             sleep=self._sleep,
             wait=_seconds,
@@ -93,7 +110,7 @@ class Caller:
             retry=retry_if_exception_type(_TryAgain),
             reraise=True,
         )
-        return await retrying(self._attempt, _Batch(request, self._lane(request.connection)))
+        return await retrying(self._attempt, batch)
 
     async def models(self, connection: Connection) -> list[str]:
         """The models a server offers, in its order. Asked once; raises ModelError."""
@@ -113,7 +130,7 @@ class Caller:
         if connection.provider == "extractive":
             return Trial(True, 0, "The extractive summarizer is built in and needs no server.")
         lane = self._lane(connection)
-        async with lane.slots:
+        async with lane.slots.of(_BY_HAND):
             started = self._clock()
             failure = await self._trial(connection)
             latency_ms = round((self._clock() - started).total_seconds() * 1000)
@@ -127,6 +144,10 @@ class Caller:
         lane = self._lanes.get(name)
         return lane.health if lane else Health("ok")
 
+    def healths(self) -> dict[str, Health]:
+        """How those connections fare that this process has called since they were last changed. From any thread."""
+        return {name: lane.health for name, lane in sorted(self._lanes.copy().items()) if lane.known}
+
     def forget(self, name: str) -> None:
         """A person changed the connection: what was known of it counts no more. From any thread.
 
@@ -139,13 +160,14 @@ class Caller:
     def _lane(self, connection: Connection) -> Lane:
         lane = self._lanes.get(connection.name)
         if lane is None:
-            lane = self._lanes[connection.name] = Lane(self._cooldown_s, self._clock)
+            lane = self._lanes[connection.name] = Lane(connection.name, self._cooldown_s, self._clock)
         lane.admit(connection)
         return lane
 
     async def _extracted(self, request: SummaryRequest) -> Summary:
         name = request.connection.name
-        text = await asyncio.to_thread(self._extract, request)
+        async with self._extractor.of(request.chat):
+            text = await _in(self._extracting, self._extract, request)
         if not text.strip():
             raise ModelUnusable("The extractive summarizer found no phrase in these turns.", connection=name)
         return Summary(text, self._count(text), name, None, Usage(), degraded=request.clipped)
@@ -175,31 +197,38 @@ class Caller:
             pass  # the connection began to cool down between the two calls
         if isinstance(judged.verdict, Accepted):
             return _summary(batch, judged, degraded=request.clipped)
-        text = await asyncio.to_thread(cut_to_phrases, judged.text, request.limit, self._count)
+        text = await _in(self._judging, cut_to_phrases, judged.text, request.limit, self._count)
         if not text:
             raise unusable("gave no phrase that fits")
         return _summary(batch, replace(judged, text=text, tokens=self._count(text)), degraded=True)
 
     async def _ask(self, batch: _Batch, user: str) -> Judged:
         """One call, cleaned and judged. Raises CallFailed, for an unusable answer too."""
-        request, connection = batch.request, batch.request.connection
-        room = await asyncio.to_thread(max_tokens, request, user, self._count)
+        request = batch.request
+        room = await _in(self._judging, max_tokens, request, user, self._count)
         ask = Ask(request.system, user, room)
-        answer = await batch.lane.run(connection, batch.used.calls, lambda: self._call(connection, ask, batch))
-        batch.lane.answered()
-        # Tens of milliseconds for a model that rambles: not on the event loop.
-        judged = await asyncio.to_thread(judged_answer, request, ask, answer, self._count)
-        batch.used += judged.usage
-        if isinstance(judged.verdict, Unusable):
-            raise unusable(judged.verdict.reason)
-        return judged
+        with journal.told(request.connection, batch.attempt) as call:
+            answer = await batch.lane.run(request, batch.used.calls, lambda: self._send(batch, ask, call))
+            batch.lane.answered()
+            # Tens of milliseconds for a model that rambles: not on the event loop.
+            judged = await _in(self._judging, judged_answer, request, ask, answer, self._count)
+            call.judged(judged.verdict, judged.usage)
+            batch.used += judged.usage
+            if isinstance(judged.verdict, Unusable):
+                raise unusable(judged.verdict.reason)
+            return judged
 
-    async def _call(self, connection: Connection, ask: Ask, batch: _Batch | None = None) -> Answer:
+    async def _send(self, batch: _Batch, ask: Ask, call: journal.Call) -> Answer:
+        try:
+            return await self._call(batch.request.connection, ask, call)
+        finally:
+            batch.used += Usage(calls=call.made)
+
+    async def _call(self, connection: Connection, ask: Ask, call: journal.Call) -> Answer:
         wire = _format(connection)
-        call, reader = wire.build_request(connection, ask), wire.reader()
-        if batch:
-            batch.used += Usage(calls=1)
-        await exchange(self._client, call, connection.timeout_s, self._clock, reader.take)
+        request, reader = wire.build_request(connection, ask), wire.reader()
+        with call.timed():
+            await exchange(self._client, request, connection.timeout_s, self._clock, reader.take)
         return reader.answer()
 
     def _after(self, batch: _Batch, failure: Failure) -> Exception:
@@ -208,17 +237,25 @@ class Caller:
         decision = decide(self._policy, failure, batch.attempt, self._random)
         health = batch.lane.failed(connection, failure, decision)
         if isinstance(decision, Wait) and health.state != "cooling_down":
+            journal.retrying(connection, batch.attempt + 1, decision.seconds)
             return _TryAgain(decision.seconds)
         return faults.error(connection, failure, retry_at=health.retry_at, calls=batch.used.calls)
 
     async def _trial(self, connection: Connection) -> Failure | None:
         ask = Ask("", self._test_prompt, connection.max_tokens or ROOM_TO_THINK)
         try:
-            answer = await self._call(connection, ask)
+            with journal.told(connection, 1) as call:
+                answer = await self._call(connection, ask, call)
+                tokens = {"tokens": 1, "limit": _TEST_TOKENS, "source_tokens": _TEST_TOKENS}
+                verdict = judge(clean(answer.text), answer.ending, **tokens)
+                call.judged(verdict)
         except CallFailed as failed:
             return failed.failure
-        verdict = judge(clean(answer.text), answer.ending, tokens=1, limit=_TEST_TOKENS, source_tokens=_TEST_TOKENS)
         return Failure("unusable", reason=verdict.reason) if isinstance(verdict, Unusable) else None
+
+
+async def _in(pool: ThreadPoolExecutor, call: Callable[[*Args], T], *args: *Args) -> T:
+    return await asyncio.get_running_loop().run_in_executor(pool, call, *args)
 
 
 def _format(connection: Connection) -> WireFormat:

@@ -2,26 +2,26 @@
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import TypeVar
-
-from anyio import CapacityLimiter
 
 from app.core.breaker import Breaker
 from app.core.health import Health
 from app.core.retry import CoolDown, Decision, Failure, GiveUp, Wait
-from app.core.summary import Connection
-from app.llm import faults
+from app.core.summary import Connection, SummaryRequest
+from app.llm import faults, journal
 from app.llm.http import Clock
+from app.llm.slots import Slots
 from app.llm.wire import CallFailed
 
 T = TypeVar("T")
 
 
 def identity(connection: Connection) -> tuple[object, ...]:
-    """What makes it another server, or the same one under other terms: then everything known of it is forgotten."""
-    return (connection.provider, connection.base_url, connection.api_key, connection.concurrency)
+    """What makes it another server, or the same one with another key: then everything known of it is forgotten."""
+    return (connection.provider, connection.base_url, connection.api_key)
 
 
 class Lane:
@@ -31,8 +31,9 @@ class Lane:
     `health` and `forget` may come from any thread.
     """
 
-    def __init__(self, cooldown_s: float, clock: Clock) -> None:
-        self.slots = CapacityLimiter(1)
+    def __init__(self, name: str, cooldown_s: float, clock: Clock) -> None:
+        self.slots = Slots(1)
+        self._name = name
         self._known: set[tuple[object, ...]] = set()
         self._changing = threading.Lock()  # of the breaker, the last error and what is known; never held for long
         self._cooldown_s = cooldown_s
@@ -53,26 +54,33 @@ class Lane:
 
         Jobs that began under older terms may go on beside; theirs are known already and change nothing.
         """
-        with self._changing:
+        with self._change():
             terms = identity(connection)
-            if terms in self._known:
-                return
-            self._known.add(terms)
-            self._clear()
-        self.slots.total_tokens = max(1, connection.concurrency)
+            if terms not in self._known:
+                self._known.add(terms)
+                self._clear()
+        self.slots.limit = max(1, connection.concurrency)  # every time, so that what was planned before cannot stay
+
+    @property
+    def known(self) -> bool:
+        """Whether it was called since a person last changed it."""
+        with self._changing:
+            return bool(self._known)
 
     def forget(self) -> None:
         """A person changed the connection: what was known of it counts no more."""
-        with self._changing:
+        with self._change():
             self._known.clear()
             self._clear()
 
-    async def run(self, connection: Connection, calls: int, send: Callable[[], Awaitable[T]]) -> T:
-        """`send()`, once there is room. Raises ModelUnavailable, after `calls` calls made, during a cool-down.
+    async def run(self, request: SummaryRequest, calls: int, send: Callable[[], Awaitable[T]]) -> T:
+        """`send()`, once it is the chat's turn. Raises ModelUnavailable, after `calls` calls made, during a cool-down.
 
-        After a cool-down one call goes ahead as a probe; the others wait here for what comes of it.
+        After a cool-down one call goes ahead as a probe; the others wait here for what comes of it. Between attempts
+        a request is not here, and holds nothing.
         """
-        async with self.slots:
+        connection = request.connection
+        async with self.slots.of(request.chat):
             if self._half_open():
                 async with self._probing:
                     if self._half_open():
@@ -84,7 +92,7 @@ class Lane:
 
     def answered(self) -> None:
         """The server gave an answer, good or bad."""
-        with self._changing:
+        with self._change():
             self._breaker = self._breaker.succeeded(self._clock())
             self._next_attempt = None
             if self._breaker.until is None:
@@ -93,7 +101,7 @@ class Lane:
     def failed(self, connection: Connection, failure: Failure, decision: Decision) -> Health:
         """A call failed, and `decision` follows; says how the connection fares then."""
         now = self._clock()
-        with self._changing:
+        with self._change():
             if isinstance(decision, CoolDown):
                 self._breaker = self._breaker.cooled(now, decision.seconds)
             elif isinstance(decision, GiveUp):
@@ -107,8 +115,20 @@ class Lane:
 
     def reset(self) -> None:
         """A person's own test went well: nothing holds the calls back any more."""
-        with self._changing:
+        with self._change():
             self._clear()
+
+    @contextmanager
+    def _change(self) -> Iterator[None]:
+        """Nobody else looks or changes anything meanwhile; what became of the breaker is logged."""
+        with self._changing:
+            before = self._breaker.until
+            yield
+            until, reason = self._breaker.until, self._last_error
+        if until is not None and until != before:
+            journal.opened(self._name, until, reason)
+        elif until is None and before is not None:
+            journal.closed(self._name)
 
     def _health(self) -> Health:
         now = self._clock()
