@@ -1,6 +1,6 @@
 """What services need from elsewhere; `app.assembly` chooses who provides it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeVar, TypeVarTuple
 
 from app.core.health import Health, Trial
@@ -51,6 +51,10 @@ class ModelServers(Protocol):
     async def test(self, connection: Connection) -> Trial: ...
 
     def health(self, name: str) -> Health: ...
+
+    def healths(self) -> Mapping[str, Health]:
+        """Of the connections that this process has called since they were last changed, by name."""
+        ...
 
     def forget(self, name: str) -> None:
         """A person changed the connection: what was known of it counts no more."""

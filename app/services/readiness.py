@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.core.health import Health
+from app.core.health import Health, State
 from app.services.ports import ModelServers
 from app.store import chats
 from app.store.engine import Database
@@ -21,13 +22,32 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
+class ConnectionHealth:
+    """How the connection of a name fares; the rest is as in Health."""
+
+    name: str
+    state: State
+    retry_at: datetime | None
+    last_error: str | None
+
+    @classmethod
+    def of(cls, name: str, health: Health) -> "ConnectionHealth":
+        """With its name."""
+        return cls(name, health.state, health.retry_at, health.last_error)
+
+
+@dataclass(frozen=True, slots=True)
 class Readiness:
-    """Ready when database and worker are; a failing connection is shown, and folding waits for it."""
+    """Ready when database and worker are; a failing connection is shown, and folding waits for it.
+
+    `connections` in the order of their names: those that this process has called, and the default one.
+    """
 
     ready: bool
     database: Check
     worker: Check
     default_connection: Health
+    connections: list[ConnectionHealth]
 
 
 @dataclass(frozen=True)
@@ -43,7 +63,10 @@ class Readying:
         database = self._database()
         alive = self.worker_alive()
         worker = Check(alive, "running" if alive else "The worker has stopped; restart the server.")
-        return Readiness(database.ok and worker.ok, database, worker, self.servers.health("default"))
+        default = self.servers.health("default")
+        by_name = {"default": default, **self.servers.healths()}
+        connections = [ConnectionHealth.of(name, health) for name, health in sorted(by_name.items())]
+        return Readiness(database.ok and worker.ok, database, worker, default, connections)
 
     def _database(self) -> Check:
         try:

@@ -77,6 +77,9 @@ class ScriptedModels:
     def health(self, name: str) -> Health:
         return Health("ok")
 
+    def healths(self) -> dict[str, Health]:
+        return {request.connection.name: Health("ok") for request in self.requests}
+
     def forget(self, name: str) -> None:
         pass
 

@@ -17,6 +17,14 @@ _NOT_READY: dict[str, Any] = {
         "worker": {"ok": False, "detail": "The worker has stopped; restart the server."},
         # Not null: FastAPI takes nulls out of the examples of a route.
         "default_connection": {"state": "cooling_down", "retry_at": "2026-11-30T05:41:00Z"},
+        "connections": [
+            {
+                "name": "default",
+                "state": "cooling_down",
+                "retry_at": "2026-11-30T05:41:00Z",
+                "last_error": "Connection 'default' answered 401 Unauthorized: check its API key.",
+            }
+        ],
     },
 }
 
@@ -35,7 +43,7 @@ async def healthz(request: Request) -> Alive:
     "/readyz",
     response_model=Readiness,
     summary="Whether it can do its work",
-    description="200 when the database is migrated and writable and the worker runs; breakers are shown.",
+    description="200 when the database is migrated and writable and the worker runs; connections are shown.",
     responses={
         503: {
             "model": Readiness,
