@@ -7,6 +7,8 @@ from app.core.retry import Failure
 from app.core.summary import Connection
 from app.errors import ModelError, ModelRejected, ModelUnavailable, ModelUnusable
 
+# RFC 9110 renamed these, Python did with version 3.13.
+_RENAMED = {413: "Content Too Large", 422: "Unprocessable Content"}
 _NEXT_STEPS = {
     400: "check its model and what else it sends (max_tokens, temperature, extra_body)",
     401: "check its API key",
@@ -61,7 +63,7 @@ def cooling_down(connection: Connection, retry_at: datetime, last_error: str | N
 
 def _status(status: int) -> str:
     try:
-        return f"{status} {HTTPStatus(status).phrase}"
+        return f"{status} {_RENAMED.get(status, HTTPStatus(status).phrase)}"
     except ValueError:
         return f"{status}"
 

@@ -110,7 +110,7 @@ def _parse_chunk(data: str) -> Piece:
 
 def _parse_body(text: str) -> Piece:
     body = mapping(decode(text))
-    if not body.get("error") and not items(body.get("choices")):
+    if not body.get("error") and "choices" not in body:
         raise no_answer()
     return replace(_piece(body), complete=True)
 

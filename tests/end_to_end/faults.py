@@ -112,6 +112,7 @@ def _told(gates: int) -> str:
 
 _TOO_MANY = _answered("429 Too Many Requests", "too many calls, or its quota is used up")
 _LOOK = "look at its server, or wait"
+_DOWN = _answered("503 Service Unavailable", _LOOK)
 _WHAT_IT_SENDS = "check its model and what else it sends (max_tokens, temperature, extra_body)"
 
 STATUSES = [
@@ -125,10 +126,8 @@ STATUSES = [
     _passing(504, "504 Gateway Timeout", _LOOK),
     _passing(529, "529", _LOOK),
     _lasting(400, "400 Bad Request", _WHAT_IT_SENDS, "goes on"),
-    _lasting(
-        413, "413 Request Entity Too Large", "the passage is too large for its server; lower passage_tokens", "goes on"
-    ),
-    _lasting(422, "422 Unprocessable Entity", _WHAT_IT_SENDS, "goes on"),
+    _lasting(413, "413 Content Too Large", "the passage is too large for its server; lower passage_tokens", "goes on"),
+    _lasting(422, "422 Unprocessable Content", _WHAT_IT_SENDS, "goes on"),
     _lasting(401, "401 Unauthorized", "check its API key", "waits", "failing"),
     _lasting(402, "402 Payment Required", "its account has no credit left", "waits"),
     _lasting(403, "403 Forbidden", "its API key may not use this model; check both", "waits", "failing"),
@@ -152,6 +151,7 @@ PAUSES = [
     _asking("`retry-after-ms: 1500`", (1.5,) * 5, retry_after_ms="1500"),
     _asking("`retry-after-ms: 1500` and `Retry-After: 600`", (1.5,) * 5, retry_after_ms="1500", retry_after="600"),
     _asking("`Retry-After: 60`", (60.0,) * 5, retry_after="60"),
+    Fault("a 503 with `Retry-After: 7`", replies.status(503, retry_after="7"), _DOWN, pauses=(7.0,) * 5, status=503),
     _asking("`Retry-After: 0`", GROWING, retry_after="0"),
     _asking("`Retry-After: -5`", GROWING, retry_after="-5"),
     Fault("`Retry-After` with a date that is over", _dated(-30), _TOO_MANY, status=429),
@@ -196,6 +196,7 @@ ANSWERS = [
     _answer("a stream without its end mark", replies.no_end_mark("Anna left Ben."), _BROKE_OFF),
     _answer("an empty body", replies.raw(b""), _BROKE_OFF),
     _answer("a line that is no JSON", replies.bad_line("Anna left"), "garbled its answer; see its server's log"),
+    _answer("no choice at all", replies.nothing_chosen(), _BLANK),
     _answer("a blank answer", replies.blank(), _BLANK),
     _answer("white space", replies.answer(" \n\t \u200b "), _BLANK),
     _answer("only reasoning, in its own field", replies.answer("", reasoning="Anna left, so …"), _BLANK),

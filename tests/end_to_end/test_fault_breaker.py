@@ -124,7 +124,7 @@ def test_a_backlog_stops_at_its_first_failure(stage: Stage) -> None:
 
 
 def test_calls_side_by_side_shut_it_once(stage: Stage) -> None:
-    """Eight batches of one backlog that fail together are one cool-down of a minute; then the backlog is folded whole."""
+    """Eight batches of one backlog that fail together are one cool-down of a minute; then all of it is folded."""
     [chat] = chats_on(stage, "wide", 1, concurrency=8)
     stage.service.patch(f"/chats/{chat}", {"settings": {"layered": {"backlog_concurrency": 8}}})
     stage.service.say(chat, *range(13, 71), fold="none")

@@ -22,6 +22,12 @@ NOON = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
             "Connection 'local' answered 401 Unauthorized: check its API key.",
         ),
         (
+            Failure("status", 413),
+            ModelRejected,
+            "Connection 'local' answered 413 Content Too Large: the passage is too large for its server; lower"
+            " passage_tokens.",
+        ),
+        (
             Failure("status", 529),
             ModelUnavailable,
             "Connection 'local' answered 529: look at its server, or wait.",

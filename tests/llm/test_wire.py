@@ -5,7 +5,7 @@ import tracemalloc
 import pytest
 
 from app.core.acceptance import Ending
-from app.llm.wire import MAX_ANSWER_CHARS, Answer, CallFailed, Piece, Reader
+from app.llm.wire import MAX_ANSWER_CHARS, Answer, CallFailed, Piece, Reader, decode
 
 
 def parse_line(line: str) -> Piece | None:
@@ -54,6 +54,21 @@ def test_the_last_word_counts() -> None:
     reader = Reader(lambda _line: next(pieces), lambda body: Piece(body))
     assert [reader.take("x") for _ in range(4)] == [False, False, False, True]
     assert reader.answer() == Answer("abc", Ending(True, "stop", True), 0, 2)
+
+
+@pytest.mark.parametrize(("before", "kind"), [((), "connection"), (("",), "connection"), (("Anna",), "unusable")])
+def test_garbage_is_the_models_only_after_a_word_of_it(before: tuple[str, ...], kind: str) -> None:
+    """Where no word of an answer came before, no model is at the other end, and no passage is to blame."""
+
+    def parse(line: str) -> Piece:
+        return Piece(line) if line == "Anna" else decode(line)
+
+    reader = Reader(parse, lambda body: Piece(body))
+    for line in before:
+        reader.take(line)
+    with pytest.raises(CallFailed) as failed:
+        reader.take("<html>")
+    assert failed.value.failure.kind == kind
 
 
 def test_a_body_over_several_lines_is_read_whole() -> None:

@@ -58,6 +58,16 @@ def blank() -> Behaviour:
     return answer("")
 
 
+def nothing_chosen() -> Behaviour:
+    """A body that is an answer of a model, but without one."""
+
+    async def behave(exchange: Exchange) -> None:
+        none = {"choices": []} if exchange.request.wire == "openai" else {"message": None, **_done("stop", None)}
+        await exchange.whole(200, JSON, json.dumps(none).encode())
+
+    return behave
+
+
 def half_stream(text: str) -> Behaviour:
     """The beginning of an answer, then the connection is dropped."""
 
