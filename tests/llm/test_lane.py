@@ -237,7 +237,8 @@ async def test_a_test_by_hand_asks_during_a_cool_down_and_ends_it(caller: Caller
 async def test_a_test_notices_a_model_that_says_nothing(caller: Caller, model: FakeModel) -> None:
     """A status of 200 is not enough."""
     model.do(replies.blank())
-    assert (await caller.test(connection(model))).detail == "The model of connection 'default' gave a blank answer."
+    detail = (await caller.test(connection(model))).detail
+    assert detail.startswith("The model of connection 'default' gave a blank answer; ")
 
 
 async def test_a_batch_stops_when_others_have_opened_the_breaker(model: FakeModel, time: FakeTime) -> None:
