@@ -22,6 +22,7 @@ KEPT = (
     "INSERT INTO kept_messages (chat_key, id, why, position, kept_at, snapshot)"
     " VALUES ({}, 'gone', 'deleted', 0, {}, '{{}}')"
 )
+TOLD = "INSERT INTO events (chat_key, kind, data, created_at) VALUES (7777, 'promoted', '{}', 0)"
 DOUBLED = ("DROP INDEX uq_messages_place", "UPDATE messages SET position = 7 WHERE position = 8")
 
 
@@ -79,6 +80,7 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
     "indexes_missing": running("DROP INDEX ix_messages_name"),
     "indexes_missing, whose rows are double": running(*DOUBLED),
     "rows_left_over": running(UNDONE),
+    "rows_left_over, of a chat that was watched": running(TOLD),
     "rows_wrong": running("UPDATE messages SET hidden = 1 WHERE position = 9"),
     "search_damaged": running(
         "DELETE FROM search_words_docsize WHERE id IN (SELECT id FROM search_words_docsize LIMIT 3)"
