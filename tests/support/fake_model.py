@@ -73,6 +73,11 @@ class FakeModel:
         """The requests for an answer, without those for the list of models."""
         return [request for request in self.requests if request.method == "POST"]
 
+    @property
+    def at_once(self) -> int:
+        """How many calls are being answered, or kept waiting, now."""
+        return self._at_once
+
     def say(self, *texts: str) -> None:
         """Queue answers that end well."""
         self.do(*(answer(text) for text in texts))
@@ -80,6 +85,10 @@ class FakeModel:
     def do(self, *behaviours: Behaviour) -> None:
         """Queue behaviours, one per call."""
         self._script.extend(behaviours)
+
+    def forget_script(self) -> None:
+        """Answer by itself again."""
+        self._script.clear()
 
     @contextmanager
     def only(self, behaviour: Behaviour) -> Iterator[None]:
@@ -156,11 +165,13 @@ class FakeModel:
         """Behaves as told until that is done or the client has gone, which a write may notice first."""
         behaving = asyncio.ensure_future(self._behave(exchange, behaviour))
         gone = asyncio.ensure_future(reader.read(1))
-        await asyncio.wait([behaving, gone], return_when=asyncio.FIRST_COMPLETED)
-        left = not behaving.done()
-        for task in (behaving, gone):
-            task.cancel()
-        result, _ = await asyncio.gather(behaving, gone, return_exceptions=True)
+        try:
+            await asyncio.wait([behaving, gone], return_when=asyncio.FIRST_COMPLETED)
+        finally:  # also when the server itself is closed: nothing of it is left behind
+            left = not behaving.done()
+            for task in (behaving, gone):
+                task.cancel()
+            result, _ = await asyncio.gather(behaving, gone, return_exceptions=True)
         if left or isinstance(result, ConnectionError):
             with self._changed:
                 self.disconnects += 1
