@@ -28,6 +28,7 @@ from app.services.commands import Commands
 from app.services.connections import Connections
 from app.services.editing import Editing
 from app.services.exporting import Exporting
+from app.services.failing import Failing
 from app.services.folding import Folding, Limits
 from app.services.importing import Importing
 from app.services.keeping import Keeping
@@ -104,7 +105,7 @@ def assemble(
     patience = Patience(Threads("turnfold-folding", 4), sleep)
     planning = Planning(Asking(prompts, count), connections)
     limits = Limits(settings.job_max_calls, settings.job_max_s)
-    folding = Folding(db, planning, caller, limits, settings.breaker_cooldown_s, patience)
+    folding = Folding(db, planning, Failing(db), caller, limits, settings.breaker_cooldown_s, patience)
     runner = Runner(db, folding, Starting(db, settings.resume_jobs), beat_s)
     services = _services(db, count, connections, prompts, caller, runner)
     return Server(settings, db, client, runner, services)

@@ -67,8 +67,8 @@ def plan_fold(view: Outline, settings: LayeredSettings, mode: Mode = AUTO) -> Fo
 
 
 def count_backlog(view: Outline, settings: LayeredSettings) -> Backlog:
-    """How many turns lie over the window; skipped ones do not count."""
-    over = len(_over_window(view, settings))
+    """How many turns lie over the window, at least where the outline stops early; skipped ones do not count."""
+    over = max(0, len(_countable(view)) + view.later - settings.verbatim_turns)
     whole, rest = divmod(over, settings.turns_per_batch)
     return Backlog(over, whole + (1 if rest and settings.window == "compat" else 0))
 

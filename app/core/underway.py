@@ -39,7 +39,7 @@ class Underway:
 
 
 def raw_before(uncovered: Sequence[Message], fold: Fold, taken: Collection[int]) -> tuple[Message, ...]:
-    """The messages right before a fold that other folds of the run are still to cover, by index.
+    """The messages right before a fold that other folds of the run are to cover, or have failed to, by index.
 
     `uncovered` ascends by index; what lies before the newest covered message is told by a snippet already.
     """
@@ -50,7 +50,7 @@ def raw_before(uncovered: Sequence[Message], fold: Fold, taken: Collection[int])
         if message.index != expected:
             break
         expected -= 1
-        if message.key in taken and not message.blank:
+        if message.key in taken and message.visible and not message.blank:
             found.append(message)
     return tuple(reversed(found))
 

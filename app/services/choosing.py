@@ -16,8 +16,14 @@ from app.store.tables import Job
 Plan = Fold | Promotion | Remake
 
 _MODES = {"fold": AUTO, "one": FORCE, "backlog": DRAIN, "summarize": FORCE}
+ASKED_FOR = ("one", "backlog", "summarize")
 _KINDS = ("regenerate", "heal", *_MODES)
 """Kinds of job, weakest first: a second start on a chat joins the running job and can only strengthen it."""
+
+
+def mode_of(kind: str) -> Mode:
+    """How far a kind of job folds, at first."""
+    return _MODES.get(kind, AUTO)
 
 
 def stronger(kind: str, other: str) -> str:
@@ -70,12 +76,12 @@ def _grow(state: ChatState, job: Job, headway: Headway, underway: Underway) -> F
 def _next_fold(state: ChatState, job: Job, headway: Headway, underway: Underway) -> Fold | None:
     """Batch i begins when batch i - backlog_concurrency is committed (layered.md, Backlog)."""
     begun = headway.folds + len(underway.folds)
-    if len(underway.folds) >= state.settings.layered.backlog_concurrency or (begun and _one_at_a_time(state, job)):
+    if len(underway.folds) >= state.settings.layered.backlog_concurrency or (begun and one_at_a_time(state, job)):
         return None
     mode: Mode = DRAIN if job.kind == "fold" and begun else _MODES[job.kind]
     return state.fold(mode, underway.taken)
 
 
-def _one_at_a_time(state: ChatState, job: Job) -> bool:
+def one_at_a_time(state: ChatState, job: Job) -> bool:
     """`one` folds a batch now and, while there is a backlog, one extra per reply (layered.md, Backlog)."""
     return job.kind == "one" or (job.kind == "fold" and state.chat.backlog_answer == "one" and state.has_backlog)

@@ -57,23 +57,49 @@ def is_refusal(error: ModelError) -> bool:
     return isinstance(error, ModelUnusable) or error.status in (400, 413, 422)
 
 
-def react(
-    error: ModelError, plan: Fold | Promotion | Remake, *, times: int, credit: int, alone: bool, waits: bool
-) -> Reaction:
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """Of a step that failed. `times`: how often its batch has been refused by now; `credit`: see CREDIT; `wide`: other
+    calls run beside it; `aside`: another connection than that of the folds made it; `waits`: turns that are refused
+    again and again wait (`on_refused`).
+    """
+
+    times: int
+    credit: int
+    wide: bool
+    aside: bool
+    waits: bool
+
+
+def react(error: ModelError, plan: Fold | Promotion | Remake, at: Circumstances) -> Reaction:
     """What a run does after a step has failed for good.
 
-    `times`: how often the batch has been refused by now; `credit`: see CREDIT; `alone`: calls are made one at a time;
-    `waits`: turns that are refused again and again wait (`on_refused`). `again` plans the batch anew, `leave` does not
-    try it again in this run, `skip` leaves its turns visible until a person takes them up, `end` begins nothing more.
+    `again` plans the batch anew, `leave` does not try it again in this run, `skip` leaves its turns visible until a
+    person takes them up, `end` begins nothing more.
     """
     if isinstance(plan, Remake):
         return "end"
     if is_refusal(error):
-        if times >= REFUSALS:
-            return "skip" if waits and isinstance(plan, Fold) else "leave"
-        return "again" if credit else "end"
-    needs_rest = isinstance(error, ModelRejected) or error.retry_at is not None
-    return "end" if alone or needs_rest else "leave"
+        if at.times >= REFUSALS:
+            return "skip" if at.waits and isinstance(plan, Fold) else "leave"
+        return "again" if at.credit else "end"
+    return "leave" if at.aside or (at.wide and not needs_rest(error)) else "end"
+
+
+def needs_rest(error: ModelError) -> bool:
+    """Whether every further call to the connection would meet the same, for now or until a person changes it."""
+    return isinstance(error, ModelRejected) or error.retry_at is not None
+
+
+def both(first: ModelError, second: ModelError) -> ModelError:
+    """The failure of a connection and of the one that was asked in its place: that of the first, unless only the
+    second one's passes by itself. It names both, and counts the calls of both.
+    """
+    passes = isinstance(first, ModelRejected) and not is_refusal(first) and not isinstance(second, ModelRejected)
+    final = second if passes else first
+    final.detail = f"{first.detail} {second.detail}"
+    final.calls = first.calls + second.calls
+    return final
 
 
 def refusals(last_error: Mapping[str, Any] | None, batch: str) -> int:

@@ -1,33 +1,44 @@
 """Running a job: read and plan, ask the model with no transaction open, commit if the plan still holds, repeat."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from functools import partial
+from time import monotonic
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 from sqlmodel import Session
 
-from app.core.folding import Fold
 from app.core.healing import Remake
 from app.core.model import Usage
 from app.core.promotion import Merge, Seed
 from app.core.summary import Connection, Summarizer, Summary, SummaryRequest
 from app.errors import ModelError, ModelRejected
-from app.services.basis import note_usage
+from app.services import journal
 from app.services.committing import commit_fold, commit_merge, commit_seed
-from app.services.failure import CRASHED, UNSETTLED, Failure, Reaction, is_refusal, react
+from app.services.failing import Failing
+from app.services.failure import (
+    CRASHED,
+    REFUSALS,
+    UNSETTLED,
+    Circumstances,
+    Failure,
+    both,
+    is_refusal,
+    needs_rest,
+    react,
+)
 from app.services.planning import Look, Planning, Step
 from app.services.ports import InThread
 from app.services.reading import read_state
-from app.services.remaking import commit_remake, note_failure
+from app.services.remaking import commit_remake
 from app.services.run import Entry, Run
-from app.store import chats, events, jobs, messages
+from app.store import chats, jobs
 from app.store.clock import now_ms, to_ms
 from app.store.engine import Database
 from app.store.faults import UNAVAILABLE, cause, reason
-from app.store.tables import Chat, Job
+from app.store.tables import Job
 
 log = structlog.get_logger()
 
@@ -49,6 +60,7 @@ class Folding:
 
     db: Database
     planning: Planning
+    failing: Failing
     summarizer: Summarizer
     limits: Limits
     cooldown_s: float
@@ -59,12 +71,10 @@ class Folding:
         run = Run(job_id, owner)
         try:
             await self._steps(run)
-        except ModelError as error:
-            run.end(Failure.of(error, self._retry_at(error), None, 0))
         except UNAVAILABLE as error:
             run.end(_store_failure(error, self._after_cooldown()))
         finally:
-            await run.cut()
+            await self._pay(run, await run.cut())
         if run.failure is not None:
             await self._end(job_id, owner, run.failure, run.unnoted)
 
@@ -81,14 +91,18 @@ class Folding:
     async def _begin(self, run: Run) -> bool:
         """Begin as many steps as may run at once; whether any is under way."""
         while run.has_room:
-            look = await self.in_thread(self._plan, run)
-            run.width = look.width
-            if run.lost:
-                return False
+            try:
+                look = await self.in_thread(self._plan, run)
+            except ModelError as error:  # the connection cannot be used as it is set
+                await self._close(run, Failure.of(error, self._retry_at(error), None, 0))
+                break
+            if look.failure is not None:
+                await self._close(run, look.failure)
             if look.step is None:
                 break
+            run.width = look.width
             run.begin(look.step, self._ask)
-        return bool(run.entries)
+        return bool(run.entries) and not run.lost
 
     async def _ask(self, step: Step) -> Summary:
         assert step.request is not None  # a step without a question is never asked
@@ -101,9 +115,12 @@ class Folding:
         except ModelError as error:
             if not others:
                 raise
-            failed = Usage(calls=error.calls)
-        summary = await self._summarize(replace(request, connection=others[0]), others[1:])
-        return replace(summary, degraded=True, usage=failed + summary.usage)
+            first = error
+        try:
+            summary = await self._summarize(replace(request, connection=others[0]), others[1:])
+        except ModelError as error:
+            raise both(first, error) from None
+        return replace(summary, degraded=True, usage=Usage(calls=first.calls) + summary.usage)
 
     async def _settle(self, run: Run, entry: Entry) -> None:
         """Store what came back, or note that nothing did."""
@@ -114,29 +131,39 @@ class Folding:
         done = await self.in_thread(self._commit, entry.step, entry.summary)
         run.unnoted = Usage()
         if done:
-            run.committed(entry.step, entry.summary)
+            run.note_commit(entry.step, entry.summary)
+            seconds = monotonic() - entry.begun
+            journal.committed(entry.step.batch, entry.summary, folds=run.headway.folds, seconds=seconds)
         else:
-            run.spoiled += 1
+            run.note_spoiled(entry.step)
         if run.unsettled:
-            run.end(Failure("internal", UNSETTLED, retry_at=self._after_cooldown()))
+            await self._close(run, Failure("internal", UNSETTLED, retry_at=self._after_cooldown()))
 
     async def _react(self, run: Run, step: Step, error: ModelError) -> None:
+        """Note that a step failed, and do about it what the rules say."""
         times = max(step.refused, run.refused[step.batch]) + 1 if is_refusal(error) else 0
-        reaction = react(error, step.plan, times=times, credit=run.credit, alone=run.width == 1, waits=step.waits)
-        failure = Failure.of(error, self._retry_at(error), step.batch, times)
-        await self.in_thread(self._note, run, step, failure, reaction, Usage(calls=error.calls))
-        run.failed(step, reaction, failure)
+        at = Circumstances(times, run.credit_of(step), run.width > 1, step.aside, step.waits)
+        reaction = react(error, step.plan, at)
+        # What was refused for the last time waits for a person or the next append, not for the connection.
+        retry_at = None if times >= REFUSALS else self._retry_at(error)
+        failure = Failure.of(error, retry_at, step.batch, times)
+        run.unnoted = Usage(calls=error.calls)
+        note = partial(self.failing.note, run.job_id, run.owner)
+        reaction = await self.in_thread(note, step, failure, reaction, run.unnoted)
+        run.unnoted = Usage()
+        passes = not (is_refusal(error) or needs_rest(error))
+        run.note_failure(step, reaction, failure, passes=passes)
 
     def _plan(self, run: Run) -> Look:
         """The next step; with none left the job ends, in a transaction that sees every append."""
         with self.db.read() as session:
             look = self._look(session, run)
-        if look.step is not None or run.entries or run.over:
+        if look.step is not None or look.failure is not None or run.entries or run.over:
             return look
         with self.db.write() as session:
             look = self._look(session, run)
             job = jobs.owned(session, run.job_id, run.owner)
-            if look.step is None and job is not None and run.failure is None:
+            if look.step is None and look.failure is None and job is not None and run.failure is None:
                 jobs.finish(session, job, "succeeded", _ending(session, job, run))
         return look
 
@@ -145,12 +172,9 @@ class Folding:
         if job is None:
             run.lost = True
             return Look(None)
-        look = self.planning.look(session, job, run.owner, run.progress)
+        look = self.planning.look(session, job, run.owner, run.standing)
         reached = self._limit_reached(job, len(run.calls)) if look.step is not None else None
-        if reached is None:
-            return look
-        run.end(Failure("rate_limited", reached))
-        return Look(None)
+        return look if reached is None else Look(None, failure=Failure("limit_reached", reached))
 
     def _limit_reached(self, job: Job, calls: int) -> str | None:
         """Why a job may do no more."""
@@ -177,45 +201,30 @@ class Folding:
                 return commit_remake(session, step.basis, step.plan, summary, tokens)
             return commit_fold(session, step.basis, step.plan, summary, tokens)
 
-    def _note(self, run: Run, step: Step, failure: Failure, reaction: Reaction, cost: Usage) -> None:
-        """Note that a step failed: its messages stay visible, and status says why."""
-        with self.db.write() as session:
-            job = jobs.by_id(session, run.job_id)
-            chat = chats.get(session, step.basis.chat_key)
-            note_usage(chat, job, cost)
-            if job is None or chat is None or not jobs.runs(job, run.owner):
-                return
-            if isinstance(step.plan, Remake) and cost.calls:
-                note_failure(session, step.plan)
-            if reaction == "skip" and isinstance(step.plan, Fold):
-                messages.set_skipped(session, [message.key for message in step.plan.covers])
-            job.failed += reaction != "again"
-            chat.last_error = {**failure.report(), "retry_at": None}
-            if reaction != "end":  # the end of the job tells of that
-                _tell(session, chat, job, failure)
+    async def _close(self, run: Run, failure: Failure) -> None:
+        """Begin nothing more, and say so while something is under way."""
+        run.end(failure)
+        if run.entries:
+            await self.in_thread(self.failing.close, run.job_id, run.owner, failure)
+
+    async def _pay(self, run: Run, cost: Usage) -> None:
+        """Note what was paid for answers that were not waited for."""
+        try:
+            if cost != Usage():
+                await self.in_thread(self.failing.pay, run.job_id, cost)
+        except SQLAlchemyError as error:
+            log.warning("cost_not_noted", job=run.job_id, calls=cost.calls, detail=cause(error))
 
     async def _end(self, job_id: str, owner: str, failure: Failure, cost: Usage) -> None:
         """End a job that failed. If even that cannot be written its lease runs out, and it is found so."""
         try:
-            await self.in_thread(self._fail, job_id, owner, failure, cost)
+            await self.in_thread(self.failing.end, job_id, owner, failure, cost)
         except SQLAlchemyError as error:
             log.warning("job_not_ended", job=job_id, detail=cause(error))
             return
         log.warning(
             "job_failed", job=job_id, connection=failure.connection, status=failure.status, detail=failure.detail
         )
-
-    def _fail(self, job_id: str, owner: str, failure: Failure, cost: Usage) -> None:
-        """The messages stay visible, and status says what is wrong and when it goes on."""
-        with self.db.write() as session:
-            job = jobs.by_id(session, job_id)
-            chat = chats.get(session, job.chat_key) if job else None
-            note_usage(chat, job, cost)
-            if job is None or chat is None or not jobs.runs(job, owner):
-                return
-            chat.last_error, chat.retry_at = failure.report(), failure.retry_at
-            jobs.finish(session, job, "failed", failure.detail, failure.report())
-            _tell(session, chat, job, failure)
 
     def _retry_at(self, error: ModelError) -> int | None:
         """A wrong key or address waits for a person and the next append; a batch that is refused, and anything else,
@@ -227,14 +236,6 @@ class Folding:
 
     def _after_cooldown(self) -> int:
         return to_ms(datetime.now(UTC) + timedelta(seconds=self.cooldown_s))
-
-
-def _tell(session: Session, chat: Chat, job: Job, failure: Failure) -> None:
-    """The event `error`."""
-    wanted = ("code", "detail", "connection", "status", "retry_at")
-    told: dict[str, Any] = {name: value for name, value in asdict(failure).items() if name in wanted}
-    session.flush()
-    events.add(session, chat.key, "error", {**told, "job_id": job.id}, job.key)
 
 
 def _ending(session: Session, job: Job, run: Run) -> str | None:

@@ -8,10 +8,10 @@ from app.core.summary import Summary
 log = structlog.get_logger()
 
 
-def committed(batch: str, summary: Summary | None, *, done: int, total: int, seconds: float) -> None:
+def committed(batch: str, summary: Summary | None, *, folds: int, seconds: float) -> None:
     """A step was stored, so many seconds after it began; without a summary a snippet moved by itself.
 
-    `done` and `total` count the batches of the job.
+    `folds` counts those of this run.
     """
     usage = summary.usage if summary else Usage()
     log.info(
@@ -19,8 +19,7 @@ def committed(batch: str, summary: Summary | None, *, done: int, total: int, sec
         batch=batch,
         connection=summary.connection if summary else None,
         degraded=summary.degraded if summary else False,
-        done=done,
-        total=total,
+        folds=folds,
         calls=usage.calls,
         prompt_tokens=usage.prompt_tokens,
         completion_tokens=usage.completion_tokens,

@@ -16,9 +16,9 @@ from app.core.underway import Underway, raw_before
 from app.errors import InvalidRequest, ModelRejected, NotFound
 from app.services.asking import Asking
 from app.services.basis import Basis
-from app.services.choosing import Headway, Plan, choose
+from app.services.choosing import Headway, Plan, choose, one_at_a_time
 from app.services.connections import EXTRACTIVE, Connections
-from app.services.failure import REFUSALS, batch_of, refusals
+from app.services.failure import REFUSALS, Failure, batch_of, refusals
 from app.services.reading import ChatState, read_head, read_state
 from app.store import chats
 from app.store.tables import Job
@@ -30,7 +30,8 @@ log = structlog.get_logger()
 class Step:
     """A planned step and, unless it is a seed move, what is asked for it, and of whom if the first one fails.
 
-    `refused`: how often the model has refused it by now; `waits`: refused again, its turns wait (`on_refused`).
+    `refused`: how often the model has refused it by now; `waits`: refused again, its turns wait (`on_refused`);
+    `aside`: it is a merge that another connection makes than folds.
     """
 
     basis: Basis
@@ -39,6 +40,7 @@ class Step:
     others: tuple[Connection, ...]
     refused: int = 0
     waits: bool = False
+    aside: bool = False
 
     @property
     def batch(self) -> str:
@@ -52,8 +54,8 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a run is when the next step is planned. `refused`: how often batches were refused in it."""
+class Standing:
+    """Where a run stands when the next step is planned. `refused`: how often batches were refused in it."""
 
     headway: Headway
     underway: Underway
@@ -62,10 +64,11 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The next step, if there is one now, and how many calls may run at once."""
+    """The next step, if there is one now, and how many calls may run at once; or why none may be begun any more."""
 
     step: Step | None
     width: int = 1
+    failure: Failure | None = None
 
 
 @dataclass(frozen=True)
@@ -75,22 +78,23 @@ class Planning:
     asking: Asking
     connections: Connections
 
-    def look(self, session: Session, job: Job, owner: str, progress: Progress) -> Look:
+    def look(self, session: Session, job: Job, owner: str, standing: Standing) -> Look:
         """What a running job does next."""
         chat = chats.get(session, job.chat_key)
         if chat is None:
             return Look(None)
-        state = read_head(session, chat, len(progress.underway.taken))
-        plan = choose(session, state, job, progress.headway, progress.underway)
-        if plan is None and state.later and progress.underway.idle:
+        state = read_head(session, chat, len(standing.underway.taken))
+        plan = choose(session, state, job, standing.headway, standing.underway)
+        if plan is None and state.later and _may_be_hidden(state, standing.underway):
             state = read_state(session, chat)
-            plan = choose(session, state, job, progress.headway, progress.underway)
-        width = self._width(session, state)
+            plan = choose(session, state, job, standing.headway, standing.underway)
         if plan is None:
-            return Look(None, width)
+            return Look(None)
         basis = Basis(chat.key, chat.epoch, chat.strategy, job.id, owner)
-        request = self._request(session, state, plan, progress.underway)
-        return Look(self._step(session, state, basis, plan, request, progress), width)
+        main = self._connection(session, state.settings.connection)
+        request = self._request(session, state, plan, standing.underway, main)
+        step = self._step(session, state, basis, plan, request, standing)
+        return Look(step, 1 if one_at_a_time(state, job) else _width(state, main))
 
     def _step(
         self,
@@ -99,29 +103,24 @@ class Planning:
         basis: Basis,
         plan: Plan,
         request: SummaryRequest | None,
-        progress: Progress,
+        standing: Standing,
     ) -> Step:
         batch = batch_of(plan)
-        refused = max(progress.refused.get(batch, 0), refusals(state.chat.last_error, batch))
+        refused = max(standing.refused.get(batch, 0), refusals(state.chat.last_error, batch))
         if request is not None:
             request = replace(request, batch=batch)
         others = self._others(session, state, plan, refused)
-        return Step(basis, plan, request, others, refused, state.settings.on_refused == "wait")
+        waits = state.settings.on_refused == "wait"
+        aside = isinstance(plan, Merge) and request is not None and request.connection.name != state.settings.connection
+        return Step(basis, plan, request, others, refused, waits, aside)
 
-    def _width(self, session: Session, state: ChatState) -> int:
-        """The smaller of backlog_concurrency and the connection's concurrency; the built-in summarizer is no faster
-        with several passages at once, and writes better lines after the ones before.
-        """
-        wanted = state.settings.layered.backlog_concurrency
-        if wanted == 1:
-            return 1
-        connection = self._connection(session, state.settings.connection)
-        return 1 if connection.provider == EXTRACTIVE.provider else max(1, min(wanted, connection.concurrency))
-
-    def _request(self, session: Session, state: ChatState, plan: Plan, underway: Underway) -> SummaryRequest | None:
+    def _request(
+        self, session: Session, state: ChatState, plan: Plan, underway: Underway, main: Connection
+    ) -> SummaryRequest | None:
         if isinstance(plan, Seed):
             return None
-        connection = self._connection(session, _connection_name(state.settings, plan))
+        name = _connection_name(state.settings, plan)
+        connection = main if name == main.name else self._connection(session, name)
         if isinstance(plan, Merge):
             return self.asking.merge(state, plan, connection)
         if isinstance(plan, Remake):
@@ -153,6 +152,20 @@ class Planning:
         except ModelRejected as error:
             log.warning("fallback_missing", connection=name, detail=error.detail)
             return None
+
+
+def _may_be_hidden(state: ChatState, underway: Underway) -> bool:
+    """Whether a fold may be found beyond the oldest messages, where these are hidden, skipped or left."""
+    return not underway.remakes and len(underway.folds) < state.settings.layered.backlog_concurrency
+
+
+def _width(state: ChatState, connection: Connection) -> int:
+    """The smaller of backlog_concurrency and the connection's concurrency; the built-in summarizer is no faster with
+    several passages at once, and writes better lines after the ones before.
+    """
+    if connection.provider == EXTRACTIVE.provider:
+        return 1
+    return max(1, min(state.settings.layered.backlog_concurrency, connection.concurrency))
 
 
 def _connection_name(settings: ChatSettings, plan: Fold | Merge | Remake) -> str:

@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any
 
 from app.core.folding import Fold
@@ -15,11 +16,13 @@ from app.core.underway import Underway, first_to_commit
 from app.errors import ModelError
 from app.services.choosing import Headway, remember
 from app.services.failure import CREDIT, Failure, Reaction
-from app.services.planning import Progress, Step
+from app.services.planning import Standing, Step
 
 _MOST_SPOILED = 20
-"""So many answers in a row that came too late to hold, or commits of one and the same step: rather than ask on, a job
-ends and is taken up again later."""
+"""So many answers for one batch that came too late to hold: rather than ask on, a job ends and is taken up later."""
+
+_MOST_COMMITS = 20
+"""So many commits of one and the same step: each undid what the one before had done."""
 
 Call = Callable[[Step], Coroutine[Any, Any, Summary]]
 
@@ -30,6 +33,7 @@ class Entry:
 
     step: Step
     call: asyncio.Task[Summary] | None
+    begun: float = field(default_factory=monotonic)
 
     @property
     def answered(self) -> bool:
@@ -52,20 +56,20 @@ class Entry:
 
 @dataclass(eq=False)
 class Run:
-    """`width`: how many calls may run at once. `credit`: see failure.CREDIT. `spoiled`: how many plans in a row did not
-    hold any more when their answers came. `unnoted`: what was paid for a summary that is not stored yet. `failure`: why
-    the job will have failed; `over`: nothing more is begun; `lost`: the job is not ours any more.
+    """`width`: how many calls may run at once. `credit`: by connection, see failure.CREDIT. `left` and `promotes`: see
+    core.underway. `spoiled`: how often a batch did not hold any more when its answer came. `unnoted`: what was paid for
+    something that is not stored yet. `failure`: why the job will have failed; `over`: nothing more is begun; `lost`:
+    the job is not ours any more.
     """
 
     job_id: str
     owner: str
     width: int = 1
-    credit: int = 0
-    spoiled: int = 0
     over: bool = False
     lost: bool = False
     promotes: bool = True
     skipped_turns: int = 0
+    _no_merges: bool = False
     unnoted: Usage = field(default_factory=Usage)
     failure: Failure | None = None
     headway: Headway = field(default_factory=Headway)
@@ -73,6 +77,8 @@ class Run:
     left: set[int] = field(default_factory=set)
     refused: Counter[str] = field(default_factory=Counter)
     commits: Counter[str] = field(default_factory=Counter)
+    spoiled: Counter[str] = field(default_factory=Counter)
+    credit: Counter[str] = field(default_factory=Counter)
 
     @property
     def calls(self) -> list[asyncio.Task[Summary]]:
@@ -85,8 +91,8 @@ class Run:
         return not self.over and len(self.calls) < self.width and self._next() is None
 
     @property
-    def progress(self) -> Progress:
-        """How far the run is, for the next plan."""
+    def standing(self) -> Standing:
+        """Where the run stands, for the next plan."""
         plans = [entry.step.plan for entry in self.entries]
         underway = Underway(
             folds=tuple(plan for plan in plans if isinstance(plan, Fold)),
@@ -95,7 +101,7 @@ class Run:
             left=frozenset(self.left),
             promotes=self.promotes,
         )
-        return Progress(self.headway, underway, dict(self.refused))
+        return Standing(self.headway, underway, dict(self.refused))
 
     def begin(self, step: Step, ask: Call) -> None:
         """Ask for a step."""
@@ -112,49 +118,75 @@ class Run:
         place = self._next()
         return None if place is None else self.entries.pop(place)
 
-    async def cut(self) -> None:
-        """Cut all calls, and wait until they are cut."""
-        calls = self.calls
-        for call in calls:
+    async def cut(self) -> Usage:
+        """Cut all calls and wait until they are cut; what was paid for those that had come back, and now go unused."""
+        for call in self.calls:
             call.cancel()
-        await asyncio.gather(*calls, return_exceptions=True)
+        came = [entry.call for entry in self.entries if entry.call is not None]
+        self.entries.clear()
+        cost = Usage()
+        for answer in await asyncio.gather(*came, return_exceptions=True):
+            if isinstance(answer, Summary):
+                cost += answer.usage
+            elif isinstance(answer, ModelError):
+                cost += Usage(calls=answer.calls)
+        return cost
 
-    def committed(self, step: Step, summary: Summary | None) -> None:
-        """Note a step that is stored."""
+    def credit_of(self, step: Step) -> int:
+        """What a step's connection is trusted with."""
+        return self.credit[step.request.connection.name] if step.request else 0
+
+    def note_commit(self, step: Step, summary: Summary | None) -> None:
+        """A step is stored."""
         remember(self.headway, step.plan, summary)
-        self.spoiled = 0
         self.commits[step.batch] += 1
+        if isinstance(step.plan, Fold):
+            self.promotes = not self._no_merges
         if summary is None or step.request is None:
             return
         if summary.connection == step.request.connection.name:
-            self.credit = CREDIT
+            self.credit[summary.connection] = CREDIT
         elif step.refused:
-            self.credit = max(0, self.credit - 1)
+            self._lose_credit(step)
+
+    def note_spoiled(self, step: Step) -> None:
+        """A step's plan did not hold any more."""
+        self.spoiled[step.batch] += 1
 
     @property
     def unsettled(self) -> bool:
         """Whether the run gets nowhere."""
-        return self.spoiled >= _MOST_SPOILED or max(self.commits.values(), default=0) >= _MOST_SPOILED
+        spoiled, commits = max(self.spoiled.values(), default=0), max(self.commits.values(), default=0)
+        return spoiled >= _MOST_SPOILED or commits >= _MOST_COMMITS
 
-    def failed(self, step: Step, reaction: Reaction, failure: Failure) -> None:
-        """Note a step that failed for good."""
+    def note_failure(self, step: Step, reaction: Reaction, failure: Failure, *, passes: bool) -> None:
+        """A step failed for good. A merge is tried again after the next fold if what it met `passes`."""
         self.refused[step.batch] = failure.times
         fold = step.plan if isinstance(step.plan, Fold) else None
-        if reaction == "skip" and fold:
-            self.skipped_turns += len(fold.turns)
-        elif reaction == "leave" and fold:
-            self.left.update(message.key for message in fold.covers)
-        elif reaction == "leave":
-            self.promotes = False
         if reaction == "end":
             self.end(failure)
-        elif reaction == "leave":
-            self.failure = self.failure or failure
+        if reaction not in ("skip", "leave"):
+            return
+        if failure.refused:
+            self._lose_credit(step)
+        if reaction == "skip" and fold:
+            self.skipped_turns += len(fold.turns)
+            return
+        self.failure = self.failure or failure
+        if fold:
+            self.left.update(message.key for message in fold.covers)
+        else:
+            self.promotes, self._no_merges = False, self._no_merges or not passes
 
     def end(self, failure: Failure) -> None:
-        """Begin nothing more; what is under way may still be committed."""
-        self.over = True
-        self.failure = failure
+        """Begin nothing more; what is under way may still be committed. The first reason counts."""
+        if not self.over:
+            self.over, self.failure = True, failure
+
+    def _lose_credit(self, step: Step) -> None:
+        if step.request is not None:
+            name = step.request.connection.name
+            self.credit[name] = max(0, self.credit[name] - 1)
 
     def _next(self) -> int | None:
         """What failed makes way at once; the rest is committed in order."""

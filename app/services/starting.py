@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from sqlmodel import Session
 
-from app.services.choosing import stronger
+from app.core.underway import Underway
+from app.services.choosing import ASKED_FOR, mode_of, one_at_a_time, stronger
 from app.services.reading import ChatState, read_head, read_state
 from app.services.remaking import is_remake_due
 from app.services.retiring import retire
@@ -24,6 +25,8 @@ def queue(session: Session, state: ChatState, kind: str, batches: int) -> Job:
         job = None
     if job is None:
         return jobs.add(session, state.chat.key, kind, batches)
+    if job.error is not None:  # it begins nothing more: what is wanted now is taken up when it has ended
+        state.chat.retry_at = now_ms()
     job.kind = stronger(job.kind, kind)
     job.total = max(job.total, job.done + batches)
     return job
@@ -37,7 +40,7 @@ def queue_if_due(session: Session, state: ChatState) -> tuple[Job | None, str | 
     """
     state = retire(session, state)
     state.chat.retry_at = None
-    due = state.fold() is not None
+    due = state.fold() is not None or state.promotion(Underway(), shrink=False) is not None
     if due and not state.has_backlog and state.chat.backlog_answer is None:
         state.chat.backlog_answer = "began"
     if due and state.idle_reason() is None:
@@ -112,7 +115,22 @@ class Starting:
                 return None  # another process was faster
             state = read_state(session, chat)
             left = jobs.latest(session, chat_key)
-            if left is not None and left.state == "interrupted" and state.idle_reason() is None:
-                return queue(session, state, left.kind, max(0, left.total - left.done)).id
+            kind = _left_over(left, state) if left is not None else None
+            if left is not None and kind is not None:
+                return queue(session, state, kind, max(0, left.total - left.done)).id
             job, _ = queue_if_due(session, state)
             return job.id if job else None
+
+
+def _left_over(left: Job, state: ChatState) -> str | None:
+    """As what kind of job one that was cut, or that failed with work of its own kind left, goes on; None if what is due
+    by itself is all there is. A fold that had begun goes on batch by batch, as it would have.
+    """
+    if state.idle_reason() is not None:
+        return None
+    if left.state == "interrupted":
+        return left.kind
+    began = left.kind == "fold" and left.done > 0 and not one_at_a_time(state, left)
+    kind = "backlog" if began else left.kind
+    goes_on = left.state == "failed" and kind in ASKED_FOR and state.fold(mode_of(kind)) is not None
+    return kind if goes_on else None

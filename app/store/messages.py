@@ -146,7 +146,8 @@ def by_keys(session: Session, keys: Sequence[int]) -> dict[int, CoreMessage]:
 _KEYS: BindParameter[Any] = bindparam("keys", expanding=True)
 _PLAIN = (_T.hidden.is_(False), _T.pinned.is_(False), _T.omitted.is_(False))
 _UNCHANGED = {
-    leaf: select(_T.key, _T.revision).where(_T.key.in_(_KEYS), _T[leaf].is_(None), *_PLAIN) for leaf in LEAVES
+    leaf: select(_T.key, _T.revision).where(_T.key.in_(_KEYS), _T[leaf].is_(None), _T.skipped.is_(False), *_PLAIN)
+    for leaf in LEAVES
 }
 _COVER = {
     leaf: update(SQLModel.metadata.tables["messages"])
@@ -157,7 +158,7 @@ _COVER = {
 
 
 def unchanged(session: Session, messages: Sequence[CoreMessage], leaf: Leaf) -> bool:
-    """Whether all of them are still there as they were read: same text, uncovered, neither hidden nor pinned."""
+    """Whether all are there as they were read: same text, uncovered, neither hidden, pinned nor skipped by now."""
     wanted = {message.key: message.revision for message in messages}
     query = _UNCHANGED[leaf.key]
     found = {row.key: row.revision for some in chunks(list(wanted)) for row in rows(session, query, {"keys": some})}

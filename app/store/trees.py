@@ -2,10 +2,11 @@
 
 from collections.abc import Collection, Iterable
 
-from sqlalchemy import Select, and_, func, or_, select, text, update
+from sqlalchemy import Select, and_, bindparam, func, or_, select, text, update
 from sqlmodel import Session, col
 
 from app.store import messages, snippets
+from app.store.engine import rows
 from app.store.messages import Leaf, chunks
 from app.store.tables import Message, Snippet
 
@@ -77,13 +78,23 @@ def parts(session: Session, key: int) -> list[Snippet]:
     return list(session.execute(query.order_by(*snippets.READING_ORDER)).scalars())
 
 
+_LAST_LIVE = (
+    select(col(Snippet.key))
+    .where(
+        *(col(Snippet.chat_key) == bindparam("chat_key"), col(Snippet.strategy) == bindparam("strategy")),
+        text("state = 'live'"),  # as the index of places says it
+    )
+    .order_by(col(Snippet.layer), col(Snippet.position).desc())
+    .limit(1)
+)
+
+
 def last_covered(session: Session, chat_key: int, strategy: str) -> int | None:
     """The index of the newest covered message: the last one under the last live snippet."""
     leaf = messages.leaf_of(strategy)
-    live = snippets.live(session, chat_key, strategy)
-    if leaf is None or not live:
+    key = rows(session, _LAST_LIVE, {"chat_key": chat_key, "strategy": strategy}).scalar()
+    if leaf is None or key is None:
         return None
-    key = live[-1].core.key
     while below := parts(session, key):
         key = below[-1].key
     query = select(func.max(Message.position)).where(col(Message.chat_key) == chat_key, leaf == key)

@@ -42,8 +42,8 @@ class Handworker:
         if run is None or not run.has_room:
             return
         look = self._folding._plan(run)
-        run.width = look.width
         if look.step is not None:
+            run.width = look.width
             call: Any = Future() if look.step.request else None
             run.entries.append(Entry(look.step, call))
             self.most_at_once = max(self.most_at_once, len(run.calls))
@@ -69,8 +69,9 @@ class Handworker:
         error = ModelUnavailable("Away.", connection="default", calls=1)
         step: Step = run.entries[0].step
         failure = Failure.of(error, now_ms(), step.batch, 0)
-        self._folding._note(run, step, failure, "end", Usage(calls=1))
-        self._folding._fail(run.job_id, self._owner, failure, Usage())
+        failing = self._folding.failing
+        failing.note(run.job_id, self._owner, step, failure, "end", Usage(calls=1))
+        failing.end(run.job_id, self._owner, failure, Usage())
         self.recover()
 
     def die(self) -> None:
@@ -101,7 +102,9 @@ class Handworker:
     def _commit(self, run: Run) -> None:
         while (entry := run.take()) is not None:
             if self._folding._commit(entry.step, entry.summary):
-                run.committed(entry.step, entry.summary)
+                run.note_commit(entry.step, entry.summary)
+            else:
+                run.note_spoiled(entry.step)
 
     def _taken_up(self) -> Run | None:
         if self._run is None:
