@@ -1,8 +1,10 @@
 """`turnfold serve`."""
 
 import gc
+import os
 import signal
 import socket
+import threading
 from errno import EACCES, EADDRINUSE
 from ipaddress import ip_address
 from typing import Any
@@ -17,7 +19,10 @@ from app.main import create_app
 from app.settings import Settings
 
 _REQUESTS_END_S = 6
-"""Seconds that requests have to end in; with the jobs' end after it a stop takes ten at most."""
+"""Seconds that requests have to end in, once jobs are cut."""
+
+_ALL_ENDS_S = 8
+"""Seconds after which a stop waits for nothing more; who runs a service often kills it after ten."""
 
 
 @plain_errors()
@@ -75,9 +80,18 @@ class _Server(uvicorn.Server):
 
         Then streams of events, which tell of that and would never end by themselves.
         """
+        last = threading.Timer(_ALL_ENDS_S, _end_now)
+        last.daemon = True
+        last.start()
         await self._runner.stop()
         self._watching.close()
         await super().shutdown(sockets)
+
+
+def _end_now() -> None:
+    """Threads that wait for a locked database cannot be cut, and hold up the interpreter's end."""
+    warn("The database is locked by another program; this one ends without waiting for it. The next start goes on.")
+    os._exit(1)
 
 
 def greeting(settings: Settings, port: int) -> str:

@@ -87,9 +87,9 @@ class Runner:
     async def stop(self) -> None:
         """Cut what runs; what was committed stays, the rest is interrupted and taken up by the next process.
 
-        Nobody waits on; to stop twice changes nothing.
+        Who waits for a job waits no longer; to stop twice changes nothing.
         """
-        self._loop, self._stopped = None, True
+        self._loop = None
         tasks = [*self._tasks.values(), *self._pulse]
         for task in tasks:
             self._cut(task)
@@ -99,6 +99,7 @@ class Runner:
         except SQLAlchemyError as error:
             # Their leases run out, and the next process finds them so.
             log.warning("jobs_not_released", detail=cause(error))
+        self._stopped = True
 
     @property
     def alive(self) -> bool:

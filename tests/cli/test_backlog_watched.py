@@ -21,6 +21,8 @@ from tests.support.fake_model import FakeModel
 from tests.support.fake_replies import answer, hang
 from tests.support.service import Service, running
 
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
 TWO_ANSWERS = (answer("Mira meets Tom at gates 0 to 2."), answer("Mira meets Tom at gates 3 to 5."))
 
 
