@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import TypeVar, TypeVarTuple
 
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt, wait_exponential
@@ -22,8 +23,9 @@ class Threads:
         self._pool = ThreadPoolExecutor(count, thread_name_prefix=name)
 
     async def __call__(self, call: Callable[[*Args], T], *args: *Args) -> T:
-        """Make the call."""
-        return await asyncio.get_running_loop().run_in_executor(self._pool, call, *args)
+        """Make the call. What it logs names what the caller's lines name."""
+        context = copy_context()
+        return await asyncio.get_running_loop().run_in_executor(self._pool, lambda: context.run(call, *args))
 
 
 class Patience:

@@ -1,6 +1,7 @@
 """Threads for database calls, and bearing with a database that is away for a while."""
 
 import pytest
+import structlog
 from sqlalchemy.exc import IntegrityError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
@@ -60,3 +61,9 @@ async def test_other_errors_come_through(patience: Patience) -> None:
     with pytest.raises(IntegrityError):
         await patience(store.add, 2, 3)
     assert store.asked == 1
+
+
+async def test_what_is_bound_to_lines_of_the_log_holds_in_a_thread() -> None:
+    """A line from a thread names the job that made the call."""
+    with structlog.contextvars.bound_contextvars(job="j1"):
+        assert await Threads("test", 1)(structlog.contextvars.get_contextvars) == {"job": "j1"}
