@@ -89,10 +89,18 @@ async def _to_the_end(server: Server, chat_id: str, choice: Choice, show: Show) 
 async def _ended(server: Server, job: JobView, show: Show) -> JobView:
     ended = False
     while not ended:
-        show(job.progress)
+        show(job.progress, _waits(server))
         ended = await server.runner.wait(job.id, _LOOK_S)
         job = await asyncio.to_thread(server.services.working.get, job.id)
     return job
+
+
+def _waits(server: Server) -> str:
+    """What a job that this process runs waits for; it runs this one alone."""
+    for name, health in server.services.health.servers.healths().items():
+        if health.retry_at is not None:
+            return f"connection {name!r} fails, asked again at {health.retry_at:%H:%M:%S} UTC"
+    return ""
 
 
 def _stopped(server: Server, chat_id: str, choice: Choice) -> str:

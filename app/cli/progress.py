@@ -15,7 +15,7 @@ from rich.progress import (
 
 from app.core.progress import Progress as Batches
 
-Show = Callable[[Batches], None]
+Show = Callable[[Batches, str], None]
 
 
 def progress_bar() -> Progress:
@@ -25,21 +25,21 @@ def progress_bar() -> Progress:
 
 @contextmanager
 def job_bar() -> Iterator[Show]:
-    """The same for a job: it counts batches, and the job itself says how long the rest may take."""
+    """The same for a job: it counts batches, and says what the job waits for, else how long the rest may take."""
     with _bar(BarColumn(), MofNCompleteColumn(), TaskProgressColumn(), TextColumn("{task.fields[told]}")) as bar:
         task = bar.add_task("Folding", total=None, told="")
 
-        def show(batches: Batches) -> None:
-            bar.update(task, completed=batches.done, total=batches.total, told=told(batches))
+        def show(batches: Batches, waits: str) -> None:
+            bar.update(task, completed=batches.done, total=batches.total, told=told(batches, waits))
 
         yield show
 
 
-def told(batches: Batches) -> str:
-    """What a bar cannot draw: how many batches failed, and how long the rest may take."""
+def told(batches: Batches, waits: str) -> str:
+    """What a bar cannot draw: how many batches failed, and what is waited for or how long the rest may take."""
     failed = f"{batches.failed} failed" if batches.failed else ""
     left = f"{spoken(batches.eta_s)} left" if batches.eta_s is not None else ""
-    return ", ".join(filter(None, (failed, left)))
+    return ", ".join(filter(None, (failed, waits or left)))
 
 
 def spoken(seconds: float) -> str:

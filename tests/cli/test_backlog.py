@@ -126,9 +126,10 @@ def test_other_chats_are_left_alone(run: Run, old: str, tmp_path: Path) -> None:
 
 
 def test_what_a_bar_says_besides() -> None:
-    """Failed batches are named once there are any, and the time that is left as soon as it is known."""
-    assert told(Progress(0, 10, 0, 0, None)) == ""
-    assert told(Progress(2, 10, 1, 20, 40.4)) == "1 failed, 40 s left"
+    """Failed batches once there are any, the time that is left as soon as it is known, and what is waited for."""
+    assert told(Progress(0, 10, 0, 0, None), "") == ""
+    assert told(Progress(2, 10, 1, 20, 40.4), "") == "1 failed, 40 s left"
+    assert told(Progress(2, 10, 0, 20, 40.4), "asked again at noon") == "asked again at noon"
     assert [spoken(seconds) for seconds in (0.2, 89, 90, 600, 5400, 86_400)] == [
         "0 s", "89 s", "2 min", "10 min", "1 h 30 min", "24 h 0 min",
     ]  # fmt: skip

@@ -18,7 +18,7 @@ from app.store.engine import Database
 from tests.cli.programs import COMMAND, Run, Start, environment, use
 from tests.support.checks import assert_promises
 from tests.support.fake_model import FakeModel
-from tests.support.fake_replies import answer, hang
+from tests.support.fake_replies import answer, hang, status
 from tests.support.service import Service, running
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
@@ -85,22 +85,24 @@ def _meanwhile(call: Callable[[], object]) -> Iterator[None]:
         made.result(60)
 
 
-def test_on_a_terminal(run: Run, old: str, model: FakeModel) -> None:
-    """It asks after saying what it takes, shows how far it is, and Ctrl-C stops it and says how to go on."""
-    model.do(*TWO_ANSWERS, hang())
+def test_on_a_terminal(run: Run, old: str, model: FakeModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It asks after saying what it takes, shows how far it is and what it waits for; Ctrl-C stops it, and it says how
+    to go on.
+    """
+    monkeypatch.setenv("TURNFOLD_RETRY_BASE_S", "60")
+    model.do(*TWO_ANSWERS, status(503))
     terminal = Terminal("backlog", old)
     try:
         shown = terminal.until("all, one, skip\\?")
         assert "30 turns wait to be folded, in 10 batches" in shown
         terminal.type("everything\nall\n")
-        shown = terminal.until(r"2/10.*20%.*\d+ (s|min) left")
+        shown = terminal.until(r"2/10.*20%.*'default' fails, asked again at \d\d:")
         assert "'everything' is none of all, one, skip" in shown
         terminal.process.send_signal(signal.SIGINT)
         shown = terminal.until("goes on")
         assert terminal.process.wait(30) == 130
     finally:
         terminal.close()
-    model.wait_for_disconnects(1)
     assert re.search(r"Stopped after 2 of 10 batches\. What is folded stays \(12 messages\)", shown)
     assert "60 ghosted" in run("backlog", old, "--all").stdout
     assert_promises(Path("turnfold.db"), old)
