@@ -1,104 +1,63 @@
-"""A killed server loses nothing, and the next one goes on."""
+"""A killed server loses nothing, and the next one goes on; one that is asked to end ends in time."""
 
-import os
 import signal
-import socket
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
 import pytest
 
 from tests.support.checks import assert_promises
 from tests.support.fake_model import FakeModel
 from tests.support.service import turn_lines
+from tests.support.serving import Serving, age_leases, forked, served
+from tests.support.zygote import Zygote
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 
-@contextmanager
-def server(folder: Path, model: FakeModel) -> Iterator[tuple[subprocess.Popen[bytes], httpx.Client]]:
-    """`turnfold serve` in a process of its own."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    environment = {
-        **os.environ,
-        "TURNFOLD_DATABASE_URL": f"sqlite:///{folder / 'turnfold.db'}",
-        "TURNFOLD_LLM_PROVIDER": "openai",
-        "TURNFOLD_LLM_BASE_URL": model.base_url,
-        "TURNFOLD_LLM_MODEL": "scripted",
-        "TURNFOLD_LOG_LEVEL": "error",
-    }
-    command = [sys.executable, "-c", "from app.cli import app; app()", "serve", "--port", str(port)]
-    process = subprocess.Popen(command, env=environment, cwd=Path(__file__).parents[2], stdout=subprocess.DEVNULL)
-    try:
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
-            _wait_until_ready(process, client)
-            yield process, client
-    finally:
-        process.kill()
-        process.wait(10)
+def _model_of(model: FakeModel) -> dict[str, str]:
+    return {"llm_provider": "openai", "llm_base_url": model.base_url, "llm_model": "scripted"}
 
 
-def _wait_until_ready(process: subprocess.Popen[bytes], client: httpx.Client) -> None:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        assert process.poll() is None, "the server ended while it started"
-        try:
-            if client.get("/readyz").status_code == 200:
-                return
-        except httpx.TransportError:
-            pass
-        time.sleep(0.1)
-    raise AssertionError("the server did not become ready")
-
-
-def _append(client: httpx.Client, turns: range, fold: str = "background") -> None:
+def _append(server: Serving, turns: range, fold: str = "background") -> None:
     lines = [line for turn in turns for line in turn_lines(turn)]
-    answer = client.post("/v1/chats/c/messages", json={"messages": lines, "fold": fold})
-    assert answer.status_code == 201, answer.text
+    server.ask("POST", "/chats/c/messages", {"messages": lines, "fold": fold})
 
 
-def _ghosted(client: httpx.Client) -> int:
-    counts = client.get("/v1/chats/c/status").json()["counts"]
-    return int(counts["ghosted"])
+def _ghosted(server: Serving) -> int:
+    return int(server.ask("GET", "/chats/c/status")["counts"]["ghosted"])
 
 
-def test_killed_between_call_and_commit(tmp_path: Path) -> None:
+def test_killed_between_call_and_commit(zygote: Zygote, tmp_path: Path) -> None:
     """A server killed while the model thinks has lost nothing; the next one marks its job and folds by itself."""
     with FakeModel() as model:
-        with server(tmp_path, model) as (process, client):
-            _append(client, range(1, 17), "wait")
-            before = _ghosted(client)
+        with served(forked(zygote), tmp_path, **_model_of(model)) as server:
+            _append(server, range(1, 17), "wait")
+            before = _ghosted(server)
             model.hold()
-            _append(client, range(17, 20))
+            _append(server, range(17, 20))
             model.wait_for_calls(len(model.calls) + 1, 20)
-            process.send_signal(signal.SIGKILL)
-            process.wait(10)
+            server.kill()
         model.release()
         assert_promises(tmp_path / "turnfold.db", "c")
-        with server(tmp_path, model) as (_, client):
-            assert client.get("/v1/chats/c/status").json()["counts"]["messages"] == 38
+        age_leases(tmp_path)
+        with served(forked(zygote), tmp_path, **_model_of(model)) as server:
+            assert server.ask("GET", "/chats/c/status")["counts"]["messages"] == 38
             deadline = time.monotonic() + 60
-            while _ghosted(client) <= before:
+            while _ghosted(server) <= before:
                 assert time.monotonic() < deadline, "the work did not go on by itself"
                 time.sleep(0.1)
-            states = [job["state"] for job in client.get("/v1/jobs?chat_id=c").json()["items"]]
-            assert "interrupted" in states
+            assert "interrupted" in [job["state"] for job in server.ask("GET", "/jobs?chat_id=c")["items"]]
         assert_promises(tmp_path / "turnfold.db", "c")
 
 
-def test_sigterm_ends_within_ten_seconds(tmp_path: Path) -> None:
+def test_sigterm_ends_within_ten_seconds(zygote: Zygote, tmp_path: Path) -> None:
     """SIGTERM cuts the call to the model and ends the server in time."""
-    with FakeModel() as model, server(tmp_path, model) as (process, client):
+    with FakeModel() as model, served(forked(zygote), tmp_path, **_model_of(model)) as server:
         model.hold()
-        _append(client, range(1, 14))
+        _append(server, range(1, 14))
         model.wait_for_calls(1, 20)
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(10) == 0
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(10) == 0
         model.wait_for_disconnects(1)
         assert_promises(tmp_path / "turnfold.db", "c")
