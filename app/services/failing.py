@@ -1,6 +1,6 @@
 """What is stored when a step or a job fails, or is cut; the messages stay visible, and status says why."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -15,8 +15,12 @@ from app.services.noting import note_progress
 from app.services.planning import Step
 from app.services.remaking import note_failure
 from app.store import chats, events, jobs, messages
+from app.store.clock import now_ms
 from app.store.engine import Database
 from app.store.tables import Chat, Job
+
+JOINED = "joined"
+"""What the error of a job that begins nothing more says, once somebody has asked for more (starting.queue)."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ class Failing:
             if reaction == "skip" and isinstance(step.plan, Fold) and not _skip(session, step, step.plan.covers):
                 reaction = "again"
             job.failed += reaction != "again"
-            chat.last_error = replace(failure, retry_at=None).report()
+            chat.last_error = replace(failure, retry_at=None).report((chat.last_error or {}).get("refusals"))
             if reaction == "end":  # its end tells of it
                 job.error = failure.report()
             else:
@@ -59,15 +63,19 @@ class Failing:
             job = jobs.by_id(session, job_id)
             note_usage(chats.get(session, job.chat_key) if job else None, job, cost)
 
-    def end(self, job_id: str, owner: str, failure: Failure, cost: Usage) -> None:
-        """The job has failed; when it is taken up again is the failure's `retry_at`, or now if somebody asked since."""
+    def end(self, job_id: str, owner: str, failure: Failure, cost: Usage, refused: Mapping[str, int]) -> None:
+        """The job has failed; when it is taken up again is the failure's `retry_at`, or now if somebody asked since.
+
+        `refused`: how often its batches were.
+        """
         with self.db.write() as session:
             found = _ours(session, job_id, owner, cost)
             if found is None:
                 return
             job, chat = found
-            chat.last_error = failure.report()
-            chat.retry_at = chat.retry_at or failure.retry_at
+            asked_again = bool(job.error and job.error.get(JOINED))
+            chat.last_error = failure.report(refused)
+            chat.retry_at = now_ms() if asked_again else failure.retry_at
             jobs.finish(session, job, "failed", failure.detail, failure.report())
             _tell(session, chat, job, failure)
 

@@ -30,7 +30,7 @@ Reaction = Literal["again", "leave", "skip", "end"]
 class Failure:
     """Why a step or a job failed. `connection`: of the model, empty if none is to blame; `retry_at`: epoch ms.
 
-    `refused`: the batch, if it is the batch that the model would not take; `times`: how often by now.
+    `refused`: the batch, if it is the batch that the model would not take.
     """
 
     code: str
@@ -39,17 +39,16 @@ class Failure:
     status: int | None = None
     retry_at: int | None = None
     refused: str | None = None
-    times: int = 0
 
     @classmethod
-    def of(cls, error: ModelError, retry_at: int | None, batch: str | None, times: int) -> "Failure":
+    def of(cls, error: ModelError, retry_at: int | None, batch: str | None) -> "Failure":
         """What failed, and when it is tried again."""
         refused = batch if is_refusal(error) else None
-        return cls(error.code, error.detail, error.connection, error.status, retry_at, refused, times if refused else 0)
+        return cls(error.code, error.detail, error.connection, error.status, retry_at, refused)
 
-    def report(self) -> dict[str, Any]:
-        """As it is stored."""
-        return {**asdict(self), "at": now_ms()}
+    def report(self, refused: Mapping[str, int] | None = None) -> dict[str, Any]:
+        """As it is stored, with how often each batch has been refused by now."""
+        return {**asdict(self), "at": now_ms(), "refusals": dict(refused or {})}
 
 
 def is_refusal(error: ModelError) -> bool:
@@ -82,7 +81,7 @@ def react(error: ModelError, plan: Fold | Promotion | Remake, at: Circumstances)
     if is_refusal(error):
         if at.times >= REFUSALS:
             return "skip" if at.waits and isinstance(plan, Fold) else "leave"
-        return "again" if at.credit else "end"
+        return "again" if at.credit else "leave" if at.aside else "end"
     return "leave" if at.aside or (at.wide and not needs_rest(error)) else "end"
 
 
@@ -103,9 +102,8 @@ def both(first: ModelError, second: ModelError) -> ModelError:
 
 
 def refusals(last_error: Mapping[str, Any] | None, batch: str) -> int:
-    """How often a batch had been refused in a row when a job ended."""
-    same = last_error is not None and last_error.get("refused") == batch
-    return int(last_error.get("times", 0)) if same and last_error else 0
+    """How often a batch had been refused when a job ended."""
+    return int((last_error or {}).get("refusals", {}).get(batch, 0))
 
 
 def batch_of(plan: Fold | Promotion | Remake) -> str:

@@ -76,11 +76,11 @@ class Folding:
         finally:
             await self._pay(run, await run.cut())
         if run.failure is not None:
-            await self._end(job_id, owner, run.failure, run.unnoted)
+            await self._end(run, run.failure)
 
     async def crashed(self, job_id: str, owner: str) -> None:
         """End a job that met an error nobody foresaw; the chat is as it was, and says so."""
-        await self._end(job_id, owner, Failure("internal", CRASHED), Usage())
+        await self._end(Run(job_id, owner), Failure("internal", CRASHED))
 
     async def _steps(self, run: Run) -> None:
         while await self._begin(run):
@@ -94,7 +94,7 @@ class Folding:
             try:
                 look = await self.in_thread(self._plan, run)
             except ModelError as error:  # the connection cannot be used as it is set
-                await self._close(run, Failure.of(error, self._retry_at(error), None, 0))
+                await self._close(run, Failure.of(error, self._retry_at(error), None))
                 break
             if look.failure is not None:
                 await self._close(run, look.failure)
@@ -146,13 +146,13 @@ class Folding:
         reaction = react(error, step.plan, at)
         # What was refused for the last time waits for a person or the next append, not for the connection.
         retry_at = None if times >= REFUSALS else self._retry_at(error)
-        failure = Failure.of(error, retry_at, step.batch, times)
+        failure = Failure.of(error, retry_at, step.batch)
         run.unnoted = Usage(calls=error.calls)
         note = partial(self.failing.note, run.job_id, run.owner)
         reaction = await self.in_thread(note, step, failure, reaction, run.unnoted)
         run.unnoted = Usage()
         passes = not (is_refusal(error) or needs_rest(error))
-        run.note_failure(step, reaction, failure, passes=passes)
+        run.note_failure(step, reaction, failure, times=times, passes=passes)
 
     def _plan(self, run: Run) -> Look:
         """The next step; with none left the job ends, in a transaction that sees every append."""
@@ -215,15 +215,15 @@ class Folding:
         except SQLAlchemyError as error:
             log.warning("cost_not_noted", job=run.job_id, calls=cost.calls, detail=cause(error))
 
-    async def _end(self, job_id: str, owner: str, failure: Failure, cost: Usage) -> None:
+    async def _end(self, run: Run, failure: Failure) -> None:
         """End a job that failed. If even that cannot be written its lease runs out, and it is found so."""
         try:
-            await self.in_thread(self.failing.end, job_id, owner, failure, cost)
+            await self.in_thread(self.failing.end, run.job_id, run.owner, failure, run.unnoted, run.refused)
         except SQLAlchemyError as error:
-            log.warning("job_not_ended", job=job_id, detail=cause(error))
+            log.warning("job_not_ended", job=run.job_id, detail=cause(error))
             return
         log.warning(
-            "job_failed", job=job_id, connection=failure.connection, status=failure.status, detail=failure.detail
+            "job_failed", job=run.job_id, connection=failure.connection, status=failure.status, detail=failure.detail
         )
 
     def _retry_at(self, error: ModelError) -> int | None:

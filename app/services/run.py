@@ -159,9 +159,10 @@ class Run:
         spoiled, commits = max(self.spoiled.values(), default=0), max(self.commits.values(), default=0)
         return spoiled >= _MOST_SPOILED or commits >= _MOST_COMMITS
 
-    def note_failure(self, step: Step, reaction: Reaction, failure: Failure, *, passes: bool) -> None:
+    def note_failure(self, step: Step, reaction: Reaction, failure: Failure, *, times: int, passes: bool) -> None:
         """A step failed for good. A merge is tried again after the next fold if what it met `passes`."""
-        self.refused[step.batch] = failure.times
+        if times:
+            self.refused[step.batch] = times
         fold = step.plan if isinstance(step.plan, Fold) else None
         if reaction == "end":
             self.end(failure)

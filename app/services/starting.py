@@ -6,6 +6,7 @@ from sqlmodel import Session
 
 from app.core.underway import Underway
 from app.services.choosing import ASKED_FOR, mode_of, one_at_a_time, stronger
+from app.services.failing import JOINED
 from app.services.reading import ChatState, read_head, read_state
 from app.services.remaking import is_remake_due
 from app.services.retiring import retire
@@ -26,7 +27,7 @@ def queue(session: Session, state: ChatState, kind: str, batches: int) -> Job:
     if job is None:
         return jobs.add(session, state.chat.key, kind, batches)
     if job.error is not None:  # it begins nothing more: what is wanted now is taken up when it has ended
-        state.chat.retry_at = now_ms()
+        job.error = {**job.error, JOINED: True}
     job.kind = stronger(job.kind, kind)
     job.total = max(job.total, job.done + batches)
     return job

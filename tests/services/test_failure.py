@@ -28,6 +28,7 @@ def test_a_refusal(error: ModelError) -> None:
     """It is tried again where the model is known to accept things, else the job ends; the third time it is left."""
     assert react(error, FOLD, ONCE) == "again"
     assert react(error, FOLD, replace(ONCE, credit=0)) == "end"
+    assert react(error, MERGE, replace(ONCE, credit=0, aside=True)) == "leave"
     third = replace(ONCE, times=REFUSALS, credit=0)
     assert react(error, FOLD, third) == "leave"
     assert react(error, FOLD, replace(third, waits=True)) == "skip"
@@ -60,10 +61,10 @@ def test_a_connection_and_its_stand_in() -> None:
 
 def test_refusals_are_counted_by_batch() -> None:
     """What is stored of a failure says how often which batch was refused."""
-    stored = Failure.of(REFUSED, None, batch_of(FOLD), 2).report()
+    stored = Failure.of(REFUSED, None, batch_of(FOLD)).report({batch_of(FOLD): 2})
     assert refusals(stored, batch_of(FOLD)) == 2
     assert refusals(stored, batch_of(MERGE)) == 0
-    assert refusals(Failure.of(AWAY, None, batch_of(FOLD), 0).report(), batch_of(FOLD)) == 0
+    assert refusals(Failure.of(AWAY, None, batch_of(FOLD)).report(), batch_of(FOLD)) == 0
     assert refusals(None, batch_of(FOLD)) == 0
 
 

@@ -68,10 +68,10 @@ class Handworker:
         assert run is not None
         error = ModelUnavailable("Away.", connection="default", calls=1)
         step: Step = run.entries[0].step
-        failure = Failure.of(error, now_ms(), step.batch, 0)
+        failure = Failure.of(error, now_ms(), step.batch)
         failing = self._folding.failing
         failing.note(run.job_id, self._owner, step, failure, "end", Usage(calls=1))
-        failing.end(run.job_id, self._owner, failure, Usage())
+        failing.end(run.job_id, self._owner, failure, Usage(), {})
         self.recover()
 
     def die(self) -> None:
