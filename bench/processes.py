@@ -10,13 +10,15 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import psutil
 
-_READY_S = 60.0
+_READY_S = 180.0
 _STOP_S = 15.0
 _ROOT = Path(__file__).parents[1]
+NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 
 
 class Remote:
@@ -45,6 +47,10 @@ class Remote:
         """The JSON of a POST."""
         return json.loads(self.ask("POST", path, json.dumps(body).encode()))
 
+    def put(self, path: str, body: Any) -> Any:
+        """The JSON of a PUT."""
+        return json.loads(self.ask("PUT", path, json.dumps(body).encode()))
+
     def settle(self, chat_id: str, limit_s: float = 120) -> None:
         """Wait until nothing runs on a chat."""
         deadline = time.monotonic() + limit_s
@@ -63,13 +69,32 @@ class Remote:
 
 
 @contextmanager
-def turnfold(database: Path) -> Iterator[Remote]:
-    """`turnfold serve` on a database; it ends with the block."""
+def turnfold(database: Path, settings: Mapping[str, str] = NO_SETTINGS) -> Iterator[Remote]:
+    """`turnfold serve` on a database, with settings by their names in the environment; it ends with the block."""
     port = _free_port()
     command = [sys.executable, "-m", "app.cli", "serve", "--port", str(port)]
-    settings = {"TURNFOLD_DATABASE_URL": f"sqlite:///{database}"}
-    with _running(command, port, "/healthz", database.parent, settings) as remote:
+    own = {"TURNFOLD_DATABASE_URL": f"sqlite:///{database}", **settings}
+    with _running(command, port, "/healthz", database.parent, own) as remote:
         yield remote
+
+
+@contextmanager
+def scripted_model(latency_s: float, folder: Path) -> Iterator[Remote]:
+    """A model server that takes `latency_s` seconds for each answer."""
+    port = _free_port()
+    command = [sys.executable, "-m", "bench.model_server", "--port", str(port), "--latency-s", str(latency_s)]
+    with _running(command, port, "/", folder, NO_SETTINGS) as remote:
+        yield remote
+
+
+def model_settings(port: int, concurrency: int) -> dict[str, str]:
+    """Settings of a Turnfold that asks a scripted model on a port, so many calls at once."""
+    return {
+        "TURNFOLD_LLM_PROVIDER": "openai",
+        "TURNFOLD_LLM_BASE_URL": f"http://127.0.0.1:{port}",
+        "TURNFOLD_LLM_MODEL": "scripted",
+        "TURNFOLD_LLM_CONCURRENCY": str(concurrency),
+    }
 
 
 @contextmanager
@@ -124,11 +149,6 @@ def _wait(remote: Remote, path: str, log: Path) -> None:
 
 
 def _free_port() -> int:
-    with socket.socket() as probe:
-        for port in range(18500, 18600):
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
-    raise RuntimeError("no port between 18500 and 18599 is free")
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port: int = probe.getsockname()[1]
+        return port

@@ -1,13 +1,13 @@
 """What the scenarios share: the scale, a folder, and folded chats, each made once."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.chats import build
-from bench.processes import Remote, turnfold
+from bench.processes import NO_SETTINGS, Remote, turnfold
 from bench.scale import Scale
 
 
@@ -31,9 +31,11 @@ class Session:
         return copy
 
     @contextmanager
-    def serve(self, name: str, sizes: tuple[int, ...] = ()) -> Iterator[Remote]:
-        """A server on such a database."""
-        with turnfold(self.database(name, sizes)) as remote:
+    def serve(
+        self, name: str, sizes: tuple[int, ...] = (), settings: Mapping[str, str] = NO_SETTINGS
+    ) -> Iterator[Remote]:
+        """A server on such a database, with settings by their names in the environment."""
+        with turnfold(self.database(name, sizes), settings) as remote:
             yield remote
 
     def _original(self, sizes: tuple[int, ...]) -> Path:

@@ -45,5 +45,9 @@ class Stub:
         """It is always well."""
         return Health("ok")
 
+    def healths(self) -> dict[str, Health]:
+        """There is no connection to tell of."""
+        return {}
+
     def forget(self, name: str) -> None:
         """There is nothing to forget."""
