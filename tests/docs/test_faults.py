@@ -1,4 +1,4 @@
-"""The page on faults shows the table that is acted out: no row is missing, none is invented, none says something else."""
+"""The page on faults shows the table that is acted out: no row is missing, invented, or says something else."""
 
 from tests.docs.pages import ROOT, table
 from tests.end_to_end.faults import FAULTS, GROWING, Fault, Then

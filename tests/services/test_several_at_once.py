@@ -12,21 +12,13 @@ from tests.support.checks import assert_promises
 from tests.support.scripted import HeldModels
 from tests.support.table import Table, laid
 from tests.support.waiting import until
-
-MODEL: dict[str, Any] = {"llm_provider": "openai", "llm_base_url": "http://127.0.0.1:9", "llm_concurrency": 16}
-
-
-class Held(Table):
-    """A table whose model answers call by call."""
-
-    models: HeldModels
+from tests.support.wide import WIDE, Held, held_table
 
 
 @pytest.fixture
 async def table(tmp_path: Path) -> AsyncIterator[Held]:
-    models = HeldModels()
-    async with laid(tmp_path, models, **MODEL) as laid_table:
-        yield Held(laid_table.server, models, laid_table.database)
+    async with held_table(tmp_path) as held:
+        yield held
 
 
 async def _backlog(table: Held, turns: int = 40, **layered: Any) -> None:
@@ -60,7 +52,7 @@ async def test_four_calls_and_no_fifth(table: Held) -> None:
 
 async def test_no_more_than_the_connection_takes(tmp_path: Path) -> None:
     """The connection's concurrency bounds a chat's calls too."""
-    async with laid(tmp_path, HeldModels(), **{**MODEL, "llm_concurrency": 2}) as table:
+    async with laid(tmp_path, HeldModels(), **{**WIDE, "llm_concurrency": 2}) as table:
         table.settings(backlog_concurrency=16)
         await table.say(*range(1, 41), fold="none")
         table.services.steering.backlog("c", "all")

@@ -11,30 +11,23 @@ from app.core.summary import SummaryRequest
 from app.errors import ModelError, ModelRejected, ModelUnavailable, ModelUnusable
 from app.services.working import JobView
 from tests.support.checks import assert_promises
-from tests.support.scripted import HeldModels, ScriptedModels
+from tests.support.scripted import ScriptedModels
 from tests.support.table import Table, laid
 from tests.support.waiting import until
+from tests.support.wide import WIDE, Held, held_table
 
-MODEL: dict[str, Any] = {"llm_provider": "openai", "llm_base_url": "http://127.0.0.1:9", "llm_concurrency": 64}
 ALL = range(1, 500)
-
-
-class Held(Table):
-    """A table whose model answers call by call."""
-
-    models: HeldModels
 
 
 @pytest.fixture
 async def held(tmp_path: Path) -> AsyncIterator[Held]:
-    models = HeldModels()
-    async with laid(tmp_path, models, **MODEL) as table:
-        yield Held(table.server, models, table.database)
+    async with held_table(tmp_path) as held:
+        yield held
 
 
 @pytest.fixture
 async def table(tmp_path: Path) -> AsyncIterator[Table]:
-    async with laid(tmp_path, **MODEL) as table:
+    async with laid(tmp_path, **WIDE) as table:
         yield table
 
 
@@ -212,7 +205,7 @@ async def test_a_failed_merge_is_made_up_for(tmp_path: Path) -> None:
 
     models = ScriptedModels()
     models.default = answer
-    async with laid(tmp_path, models, **MODEL) as table:
+    async with laid(tmp_path, models, **WIDE) as table:
         await _backlog(table, 100, snippets_per_layer=3, snippets_per_promotion=2)
         await until(table.status, lambda status: status.job is None and status.backlog.turns < 3)
         await until(table.layers, lambda layers: max(layers) <= 3)
