@@ -27,6 +27,7 @@ from app.services.checkup import Checkup
 from app.services.commands import Commands
 from app.services.connections import Connections
 from app.services.editing import Editing
+from app.services.estimating import Estimating
 from app.services.exporting import Exporting
 from app.services.failing import Failing
 from app.services.folding import Folding, Limits
@@ -134,7 +135,7 @@ def _services(
 ) -> Services:
     blocks = Blocks(prompts, count)
     steering = Steering(db, runner)
-    reporting = Reporting(db, blocks, connections, models)
+    reporting = Reporting(db, blocks, connections, models, Estimating(prompts, count, connections))
     repairing = Repairing(db, runner)
     searching = Searching(db)
     watchers = Threads("turnfold-watching", 2)

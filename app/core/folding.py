@@ -69,14 +69,24 @@ def plan_fold(view: Outline, settings: LayeredSettings, mode: Mode = AUTO) -> Fo
 def count_backlog(view: Outline, settings: LayeredSettings) -> Backlog:
     """How many turns lie over the window, at least where the outline stops early; skipped ones do not count."""
     over = max(0, len(_countable(view)) + view.later - settings.verbatim_turns)
-    whole, rest = divmod(over, settings.turns_per_batch)
-    return Backlog(over, whole + (1 if rest and settings.window == "compat" else 0))
+    return Backlog(over, full_batches(over, settings))
+
+
+def full_batches(turns_over: int, settings: LayeredSettings) -> int:
+    """The batches in so many turns over the window; `compat` makes the last one full with turns of the window."""
+    whole, rest = divmod(turns_over, settings.turns_per_batch)
+    return whole + (1 if rest and settings.window == "compat" else 0)
 
 
 def is_backlog(turns_over: int, settings: LayeredSettings) -> bool:
     """Whether so many turns over the window are a backlog rather than the next few folds."""
+    return turns_over > most_without_backlog(settings)
+
+
+def most_without_backlog(settings: LayeredSettings) -> int:
+    """How many turns over the window are no backlog yet."""
     batch = settings.turns_per_batch
-    return turns_over > max(2 * batch, flush_turns(settings) + batch)
+    return max(2 * batch, flush_turns(settings) + batch)
 
 
 def flush_turns(settings: LayeredSettings) -> int:

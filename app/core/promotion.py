@@ -45,41 +45,6 @@ def plan_promotion(
     return None
 
 
-def count_merges(counts: Sequence[int], folds: int, settings: LayeredSettings) -> int:
-    """How many merge calls `folds` new snippets cause on layers of these sizes; memory_tokens is left out of account.
-
-    >>> count_merges([30], 2, LayeredSettings())
-    1
-    """
-    return foresee(counts, folds, settings)[1]
-
-
-def foresee(counts: Sequence[int], folds: int, settings: LayeredSettings) -> tuple[list[int], int]:
-    """The sizes of the layers after `folds` new snippets, and the merge calls on the way there."""
-    layers, merges = [0] * settings.max_layers, 0
-    for layer, count in enumerate(counts):
-        layers[min(layer, settings.max_layers - 1)] += count
-    for _ in range(folds):
-        layers[0] += 1
-        for layer in range(settings.max_layers):
-            merges += _settle_count(layers, layer, settings)
-    return layers, merges
-
-
-def _settle_count(layers: list[int], layer: int, settings: LayeredSettings) -> int:
-    merges, batch = 0, settings.snippets_per_promotion
-    while layers[layer] > settings.snippets_per_layer and _can_move(layer, settings):
-        if layer == settings.max_layers - 1:
-            layers[layer] -= batch - 1
-        elif layers[layer + 1] == 0:
-            layers[layer], layers[layer + 1] = layers[layer] - 1, 1
-            continue
-        else:
-            layers[layer], layers[layer + 1] = layers[layer] - batch, layers[layer + 1] + 1
-        merges += 1
-    return merges
-
-
 def _by_layer(live: Sequence[Snippet], settings: LayeredSettings) -> list[list[Snippet]]:
     """Snippets by layer, oldest first. What lies beyond the deepest layer counts with it, in reading order."""
     layers: list[list[Snippet]] = [[] for _ in range(settings.max_layers)]

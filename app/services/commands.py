@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from app.errors import InvalidRequest
+from app.services import phrasing
 from app.services.reporting import Reporting, Status
 from app.services.searching import HitView, Searching
 from app.services.steering import Started, Steering
@@ -49,7 +50,7 @@ class Commands:
             "/sc-status": ("how the memory stands", self._status),
             "/sc-preview": ("the memory as the model gets it", self._preview),
             "/sc-summarize": ("fold everything outside the window now", self._summarize),
-            "/sc-backlog": ("all | one | skip: what to do with a backlog", self._backlog),
+            "/sc-backlog": ("what a backlog would cost; with all, one or skip: what to do with it", self._backlog),
             "/sc-stop": ("cut what runs on this chat", self._stop),
             "/sc-pause": ("stop folding by itself; the memory is still sent", self._pause),
             "/sc-resume": ("fold by itself again", self._resume),
@@ -59,42 +60,52 @@ class Commands:
         }
 
     async def _status(self, chat_id: str, _words: str) -> CommandResult:
-        status = await asyncio.to_thread(self.reporting.status, chat_id)
-        return CommandResult("\n".join(_status_lines(status)), asdict(status))
+        status = await self._read(chat_id)
+        return CommandResult(phrasing.status_text(status), asdict(status))
+
+    async def _read(self, chat_id: str) -> Status:
+        return await asyncio.to_thread(self.reporting.status, chat_id)
 
     async def _preview(self, chat_id: str, _words: str) -> CommandResult:
         preview = await asyncio.to_thread(self.reporting.preview, chat_id)
         return CommandResult(preview.text or "(No summaries yet)", asdict(preview))
 
     async def _summarize(self, chat_id: str, _words: str) -> CommandResult:
-        return _started(await asyncio.to_thread(self.steering.summarize, chat_id))
+        return await self._begun(chat_id, await asyncio.to_thread(self.steering.summarize, chat_id), "summarize")
 
     async def _backlog(self, chat_id: str, words: str) -> CommandResult:
+        if not words:
+            status = await self._read(chat_id)
+            return CommandResult(phrasing.choices_text(status), asdict(status))
         if words == "skip":
             turns = await asyncio.to_thread(self.steering.skip, chat_id)
-            return CommandResult(f"{turns} turns stay as they are; nothing is hidden.", {"skipped_turns": turns})
+            return CommandResult(phrasing.skipped_text(turns, await self._read(chat_id)), {"skipped_turns": turns})
         if words not in ("all", "one"):
-            raise InvalidRequest("Say /sc-backlog all, /sc-backlog one or /sc-backlog skip.")
+            raise InvalidRequest(
+                "Say /sc-backlog all, /sc-backlog one or /sc-backlog skip; /sc-backlog alone says what each would do.",
+                [{"loc": ["body", "command"], "msg": "unknown choice"}],
+            )
         choice: Literal["all", "one"] = "all" if words == "all" else "one"
-        return _started(await asyncio.to_thread(self.steering.backlog, chat_id, choice))
+        return await self._begun(chat_id, await asyncio.to_thread(self.steering.backlog, chat_id, choice), choice)
+
+    async def _begun(self, chat_id: str, started: Started, choice: str) -> CommandResult:
+        return CommandResult(phrasing.started_text(started, await self._read(chat_id), choice), asdict(started))
 
     async def _stop(self, chat_id: str, _words: str) -> CommandResult:
         stopped = await self.steering.stop(chat_id)
-        text = "Stopped; finished batches stay." if stopped.stopped else "Nothing was running."
-        return CommandResult(text, asdict(stopped))
+        return CommandResult(phrasing.stopped_text(stopped, await self._read(chat_id)), asdict(stopped))
 
     async def _pause(self, chat_id: str, _words: str) -> CommandResult:
         paused = await self.steering.pause(chat_id)
-        return CommandResult("Folding is paused; the memory is still sent.", {"paused": paused})
+        return CommandResult(phrasing.paused_text(await self._read(chat_id)), {"paused": paused})
 
     async def _resume(self, chat_id: str, _words: str) -> CommandResult:
         paused = await asyncio.to_thread(self.steering.resume, chat_id)
-        return CommandResult("Folding goes on by itself.", {"paused": paused})
+        return CommandResult(phrasing.resumed_text(await self._read(chat_id)), {"paused": paused})
 
     async def _clear(self, chat_id: str, _words: str) -> CommandResult:
         cleared = await self.steering.clear(chat_id)
-        text = f"Forgot {cleared.cleared_snippets} snippets; {cleared.unghosted_messages} messages are visible again."
-        return CommandResult(text, asdict(cleared))
+        return CommandResult(phrasing.cleared_text(cleared), asdict(cleared))
 
     async def _search(self, chat_id: str, words: str) -> CommandResult:
         found = await asyncio.to_thread(self.searching.search, chat_id, words, _HITS)
@@ -106,41 +117,6 @@ class Commands:
         return CommandResult("\n".join(f"{name}: {purpose}" for name, purpose in lines.items()), {"commands": lines})
 
 
-def _started(started: Started) -> CommandResult:
-    if started.job is None:
-        return CommandResult(f"Nothing to do: {started.reason}.", asdict(started))
-    batches = started.job.progress.total
-    return CommandResult(f"Folding {batches} {'batch' if batches == 1 else 'batches'}.", asdict(started))
-
-
 def _hit_line(hit: HitView) -> str:
     what = f"Message {hit.index}" if hit.kind == "message" else f"Snippet over message {hit.index} and what follows"
     return f"{what}: {hit.excerpt}"
-
-
-def _status_lines(status: Status) -> list[str]:
-    """Status in a few lines, most wanted first."""
-    counts, connection = status.counts, status.connection
-    newest = f"message {status.summarized_through.index}" if status.summarized_through else "nothing yet"
-    lines = [
-        f"Memory: {status.strategy}, version {status.memory_version}{_switches(status)}",
-        f"Messages: {counts.messages} ({counts.visible} visible, {counts.ghosted} ghosted, {counts.hidden} hidden)",
-        f"Summarized through: {newest}",
-    ]
-    lines += [f"Layer {n.layer}: {n.snippets} snippets over {n.turns} turns" for n in status.layers if n.snippets]
-    if status.compression:
-        lines.append(f"Compression: {status.compression}:1 ({status.memory_tokens} tokens of memory)")
-    if status.backlog.turns:
-        lines.append(f"Waiting: {status.backlog.turns} turns over the window ({status.backlog.batches} batches)")
-    if status.backlog.choice_needed:
-        lines.append("An old chat: choose /sc-backlog all, one or skip.")
-    lines.append(f"Summarizer: {connection.name} ({connection.provider}), {connection.state.replace('_', ' ')}")
-    if status.last_error:
-        lines.append(f"Last error: {status.last_error.detail}")
-    return lines
-
-
-def _switches(status: Status) -> str:
-    switches = {"disabled": not status.enabled, "paused": status.paused}
-    named = [name for name, on in switches.items() if on]
-    return f" ({', '.join(named)})" if named else ""

@@ -111,11 +111,11 @@ def finish(session: Session, chat: Chat, traces: Traces) -> str | None:
         return start(session, chat)
 
 
-def start(session: Session, chat: Chat) -> str | None:
-    """Queue what a change of history makes due; the job's id."""
+def start(session: Session, chat: Chat, *, replied: bool = False) -> str | None:
+    """Queue what a change of history makes due, `replied` if a reply is a part of it; the job's id."""
     session.flush()
     session.expire_all()  # rows were changed beside the ORM
-    job, _ = queue_after_change(session, chat)
+    job, _ = queue_after_change(session, chat, replied=replied)
     return job.id if job else None
 
 

@@ -14,6 +14,7 @@ from app.core.settings import ChatSettings, contradictions, merge_values, resolv
 from app.errors import FieldError, InvalidRequest
 from app.services.ports import Runner
 from app.services.preconditions import check_etag, etag
+from app.services.questions import note_new_server_settings, note_new_settings
 from app.services.reading import read_state, require_chat
 from app.services.reporting import CountsView, count_messages
 from app.services.retiring import retire
@@ -124,9 +125,12 @@ class Keeping:
     def patch_settings(self, change: Mapping[str, Any]) -> SettingsView:
         """Merge into the server-wide settings."""
         with self.db.write() as session:
-            values = merge_values(chats.server_settings(session), change)
+            old = chats.server_settings(session)
+            values = merge_values(old, change)
             _check(values, {}, ["body"])
             chats.save_server_settings(session, values)
+            session.flush()
+            note_new_server_settings(session, old, values)
             return _show_settings(values)
 
 
@@ -174,7 +178,9 @@ def _change(session: Session, chat: Chat, fields: Mapping[str, Any]) -> None:
         _switch(chat, fields["strategy"])
     if (chat.strategy, chat.settings) != before[3:]:
         session.flush()
-        retire(session, read_state(session, chat))  # another window, or memory that slept while messages went
+        state = retire(session, read_state(session, chat))  # another window, or memory that slept while messages went
+        if chat.strategy == before[3]:
+            note_new_settings(state, resolve(chats.server_settings(session), before[4])[0])
     if before != (chat.title, chat.user_name, chat.character_name, chat.strategy, chat.settings):
         chat.revision += 1
 

@@ -119,7 +119,8 @@ class Recording:
             fresh = [(draft, count) for draft, count in zip(drafts, sizes, strict=True) if draft.id not in known]
             start = chats.count_messages(session, chat.key)
             insert(session, chat, fresh, start)
-            job, reason = self._queue(session, chat, fold) if fresh else (None, "nothing_new")
+            replied = any(draft.closes and not (draft.hidden or draft.omitted) for draft, _ in fresh)
+            job, reason = self._queue(session, chat, fold, replied=replied) if fresh else (None, "nothing_new")
             session.flush()
             items = self._items(session, chat, [draft.id for draft in drafts if draft.id in known], start)
             return Appended(len(fresh), len(known), items, job.id if job else None, Usage(), reason)
@@ -140,7 +141,7 @@ class Recording:
                 raise NotFound(f"There is no message {message_id!r} in chat {chat_id!r}.")
             return show(*rows[0])
 
-    def _queue(self, session: Session, chat: Chat, fold: Fold) -> tuple[Job | None, str | None]:
+    def _queue(self, session: Session, chat: Chat, fold: Fold, *, replied: bool) -> tuple[Job | None, str | None]:
         chat.updated_at = now_ms()
         chat.held = False
         session.flush()
@@ -148,7 +149,7 @@ class Recording:
             return None, "strategy_none"
         if fold == "none":
             return None, "not_asked"
-        return queue_after_change(session, chat)
+        return queue_after_change(session, chat, replied=replied)
 
     def _items(self, session: Session, chat: Chat, known: Sequence[str | None], start: int) -> list[MessageView]:
         """What was stored already, then what is new: each is found by an index of its own, however long the chat."""

@@ -6,23 +6,25 @@ from datetime import datetime
 
 from sqlmodel import Session
 
+from app.core.batches import count_over, foresee_batches
+from app.core.folding import full_batches, is_backlog
 from app.core.model import Usage
-from app.core.promotion import foresee
 from app.core.turns import outline
 from app.errors import NotFound
 from app.services.blocks import Blocks
 from app.services.connections import Connections
+from app.services.estimating import Estimating
 from app.services.ports import ModelServers
-from app.services.reading import ChatState, Place, read_history, read_state, require_chat, through
+from app.services.reading import ChatState, Place, read_head, read_history, read_state, require_chat, through
+from app.services.waiting import read_waiting
 from app.services.working import ErrorView, JobView, show_error, show_job
 from app.store import counting, jobs, messages, snippets
-from app.store.clock import from_ms
+from app.store.clock import from_ms, now_ms
 from app.store.engine import Database
+from app.store.pacing import seconds_for
 from app.store.tables import Chat
 
-_INSTRUCTIONS = 350
-"""Tokens of our own prompts in a call, about."""
-
+_RECENT_JOBS = 5
 _LAST_TURN = 64
 """Messages that surely hold the last turn's tool calls and results."""
 
@@ -54,13 +56,17 @@ class LayerView:
 
 @dataclass(frozen=True, slots=True)
 class BacklogView:
-    """Turns over the window without skipped ones, and what folding them would take."""
+    """Turns over the window without skipped ones, and what folding them would take.
 
-    turns: int
-    batches: int
-    estimated_calls: int
-    estimated_input_tokens: int
-    choice_needed: bool
+    `estimated_s`: seconds, at the pace of the chat's newest batches; None before there are any.
+    """
+
+    turns: int = 0
+    batches: int = 0
+    estimated_calls: int = 0
+    estimated_input_tokens: int = 0
+    estimated_s: float | None = None
+    choice_needed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +121,15 @@ class Reporting:
     blocks: Blocks
     connections: Connections
     servers: ModelServers
+    estimating: Estimating
 
     def status(self, chat_id: str) -> Status:
         """Raises NotFound."""
         with self.db.read() as session:
             chat = require_chat(session, chat_id)
-            state = read_state(session, chat)
+            state = read_head(session, chat)
             count = counting.counts(session, chat.key, chat.strategy)
+            reopened = _reopened(session, chat, count.messages)
             tokens = sum(snippet.core.tokens for snippet in state.live)
             turns = snippets.layer_turns(session, chat.key, chat.strategy) if state.live else {}
             active = jobs.active(session, chat.key)
@@ -131,13 +139,13 @@ class Reporting:
                 memory_version=chat.memory_version,
                 enabled=state.settings.enabled,
                 paused=state.settings.paused,
-                counts=_counts(count, _reopened(session, chat, count.messages)),
+                counts=_counts(count, reopened),
                 summarized_through=through(session, state),
                 layers=_layers(state, turns),
                 memory_tokens=tokens,
                 raw_tokens=count.raw_tokens,
                 compression=round(count.ghosted_tokens / tokens, 1) if tokens else None,
-                backlog=_backlog(state),
+                backlog=self._backlog(session, state, reopened),
                 summarizer_usage=jobs.read_usage(chat.usage),
                 job=show_job(active, chat.id) if active else None,
                 last_error=_last_error(chat),
@@ -154,6 +162,23 @@ class Reporting:
             block = self.blocks.of(session, state)
             return Preview(block.text, block.tokens, state.chat.memory_version)
 
+    def _backlog(self, session: Session, state: ChatState, reopened: int) -> BacklogView:
+        layered, waiting = state.settings.layered, read_waiting(session, state, reopened=reopened)
+        turns = count_over(waiting, layered)
+        if not turns:
+            return BacklogView()
+        needed = self.estimating.of(session, state, foresee_batches(waiting, layered))
+        # The oldest turns alone may be too few to tell.
+        whole = state if state.has_backlog == is_backlog(turns, layered) else read_state(session, state.chat)
+        return BacklogView(
+            turns=turns,
+            batches=full_batches(turns, layered),
+            estimated_calls=needed.calls,
+            estimated_input_tokens=needed.input_tokens,
+            estimated_s=_seconds_for(session, state.chat, needed.calls),
+            choice_needed=whole.choice_needed and whole.settings.enabled,
+        )
+
     def _connection(self, session: Session, state: ChatState) -> ConnectionStatus:
         name = state.settings.connection
         health = self.servers.health(name)
@@ -162,6 +187,13 @@ class Reporting:
         except NotFound:
             return ConnectionStatus(name, "missing", None, "failing", None)
         return ConnectionStatus(name, connection.provider, connection.model, health.state, health.retry_at)
+
+
+def _seconds_for(session: Session, chat: Chat, calls: int) -> float | None:
+    """At the pace of the newest job that folded; older ones than a few had another model, or another day."""
+    recent = jobs.matching(session, [jobs.of_chat(chat.key)], None, _RECENT_JOBS) if calls else []
+    job = next((job for job in recent if job.done and job.started_at is not None), None)
+    return None if job is None else seconds_for(session, chat, job, calls, now_ms())
 
 
 def _last_error(chat: Chat) -> ErrorView | None:
@@ -203,17 +235,3 @@ def _layers(state: ChatState, turns: dict[int, int]) -> list[LayerView]:
     limit = state.settings.layered.snippets_per_layer
     highest = max(sizes, default=-1)
     return [LayerView(n, sizes[n], limit, tokens[n], turns.get(n, 0)) for n in range(highest + 1)]
-
-
-def _backlog(state: ChatState) -> BacklogView:
-    """Calls: a fold per batch and the merges these cause; input: the passages, each with the memory before it."""
-    layered, backlog = state.settings.layered, state.backlog
-    sizes = Tally(snippet.core.layer for snippet in state.live)
-    counts = [sizes[n] for n in range(max(sizes, default=-1) + 1)]
-    layers, merges = foresee(counts, backlog.batches, layered)
-    calls = backlog.batches + merges
-    passage = sum(turn.tokens for turn in state.over_window)
-    # On the way the memory grows from what it is to what it will be; its lines are as long as they may be.
-    memory = (len(state.live) + sum(layers)) * layered.snippet_tokens // 2
-    context = min(memory, layered.memory_tokens or memory) + _INSTRUCTIONS
-    return BacklogView(backlog.turns, backlog.batches, calls, passage + calls * context, state.choice_needed)

@@ -7,6 +7,7 @@ from sqlmodel import Session
 from app.core.underway import Underway
 from app.services.choosing import ASKED_FOR, mode_of, one_at_a_time, stronger
 from app.services.failing import JOINED
+from app.services.questions import begin
 from app.services.reading import ChatState, read_head, read_state
 from app.services.remaking import is_remake_due
 from app.services.retiring import retire
@@ -19,6 +20,8 @@ from app.store.tables import Chat, Job
 def queue(session: Session, state: ChatState, kind: str, batches: int) -> Job:
     """A job on the chat: a new one, or the one that is active, which then does this too."""
     state.chat.retry_at = None
+    if stronger(kind, "heal") != "heal":
+        begin(state.chat)
     job = jobs.active(session, state.chat.key)
     if job is not None and jobs.is_dead(job):
         jobs.finish(session, job, "interrupted", "The process that ran it ended.")
@@ -33,23 +36,29 @@ def queue(session: Session, state: ChatState, kind: str, batches: int) -> Job:
     return job
 
 
-def queue_if_due(session: Session, state: ChatState) -> tuple[Job | None, str | None]:
+def queue_if_due(session: Session, state: ChatState, *, replied: bool = False) -> tuple[Job | None, str | None]:
     """A job if folding or healing is due and goes on by itself, else the reason why not.
 
     A chat whose folding falls due before it holds a backlog never asks about one: what piles up later piles up behind
-    an outage or a pause (layered.md, Backlog).
+    an outage or a pause (layered.md, Backlog). `replied`: a reply came in, which one batch of a backlog goes with if
+    that is what was chosen.
     """
     state = retire(session, state)
     state.chat.retry_at = None
     due = state.fold() is not None or state.promotion(Underway(), shrink=False) is not None
-    if due and not state.has_backlog and state.chat.backlog_answer is None:
-        state.chat.backlog_answer = "began"
-    if due and state.idle_reason() is None:
-        return queue(session, state, "fold", max(1, state.backlog.batches)), None
+    if due and not state.has_backlog:
+        begin(state.chat)
+    if due and state.idle_reason() is None and (replied or not _goes_with_replies(state)):
+        batches = 1 if _goes_with_replies(state) else max(1, state.backlog.batches)
+        return queue(session, state, "fold", batches), None
     return _queue_remake(session, state)
 
 
-def queue_after_change(session: Session, chat: Chat) -> tuple[Job | None, str | None]:
+def _goes_with_replies(state: ChatState) -> bool:
+    return state.chat.backlog_answer == "one" and state.has_backlog
+
+
+def queue_after_change(session: Session, chat: Chat, *, replied: bool = False) -> tuple[Job | None, str | None]:
     """The same, and of a long backlog that waits for an answer or the end of a pause no more is read than its oldest
     turns: with so many visible, the window is whole.
     """
@@ -57,7 +66,7 @@ def queue_after_change(session: Session, chat: Chat) -> tuple[Job | None, str | 
     if state.later and state.idle_reason() is not None:
         chat.retry_at = None
         return _queue_remake(session, state)
-    return queue_if_due(session, read_state(session, chat) if state.later else state)
+    return queue_if_due(session, read_state(session, chat) if state.later else state, replied=replied)
 
 
 def _queue_remake(session: Session, state: ChatState) -> tuple[Job | None, str | None]:
@@ -67,7 +76,7 @@ def _queue_remake(session: Session, state: ChatState) -> tuple[Job | None, str |
         return queue(session, state, "regenerate", 1), None
     if reason is None and is_remake_due(session, state):
         return queue(session, state, "heal", 1), None
-    return None, reason or "below_threshold"
+    return None, reason or ("waiting_for_reply" if _goes_with_replies(state) else "below_threshold")
 
 
 @dataclass(frozen=True)
@@ -119,7 +128,7 @@ class Starting:
             kind = _left_over(left, state) if left is not None else None
             if left is not None and kind is not None:
                 return queue(session, state, kind, max(0, left.total - left.done)).id
-            job, _ = queue_if_due(session, state)
+            job, _ = queue_if_due(session, state, replied=True)
             return job.id if job else None
 
 

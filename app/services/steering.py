@@ -1,18 +1,23 @@
 """What a person decides about a chat's memory: fold now, take up or skip a backlog, stop, pause, clear."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from sqlmodel import Session
 
+from app.core.batches import foresee_batches
 from app.core.folding import DRAIN, FORCE
-from app.core.model import Strategy
+from app.core.model import Strategy, Turn
 from app.core.settings import merge_values
+from app.services.choosing import stronger
 from app.services.ports import Runner
-from app.services.reading import ChatState, read_state, require_chat
+from app.services.questions import begin
+from app.services.reading import ChatState, read_head, read_state, require_chat
 from app.services.settling import forget
 from app.services.starting import queue, queue_if_due
+from app.services.waiting import read_waiting
 from app.services.working import JobView, show_job
 from app.store import chats, counting, jobs, messages, trees
 from app.store.engine import Database
@@ -55,21 +60,15 @@ class Steering:
     def summarize(self, chat_id: str) -> Started:
         """Fold everything outside the window now, the backlog included, pause or not."""
         with self.db.write() as session:
-            state = read_state(session, require_chat(session, chat_id))
-            started = _start(session, state, "summarize")
+            chat = require_chat(session, chat_id)
+            started = _refused(session, chat) or _start(session, read_state(session, chat), "summarize")
         return self._poked(started)
 
     def backlog(self, chat_id: str, choice: Literal["all", "one"]) -> Started:
         """Answer the question what to do with a backlog; without one, this acts as summarize, or a batch of it."""
         with self.db.write() as session:
             chat = require_chat(session, chat_id)
-            if choice == "all":
-                messages.take_up_skipped(session, chat.key)
-            state = read_state(session, chat)
-            chat.backlog_answer = choice if choice == "all" or state.has_backlog else "began"
-            full = state.fold(DRAIN) is not None
-            kind = "one" if choice == "one" else "backlog" if full else "summarize"
-            started = _start(session, state, kind)
+            started = _refused(session, chat) or _answer(session, chat, choice)
         return self._poked(started)
 
     def _poked(self, started: Started) -> Started:
@@ -78,13 +77,18 @@ class Steering:
         return started
 
     def skip(self, chat_id: str) -> int:
-        """Leave a backlog's turns visible and unfolded; returns how many, 0 where there is no backlog."""
+        """Leave a backlog's turns visible and unfolded; returns how many, 0 where there is no backlog.
+
+        A job that folds them ends, and nothing it still asks for is stored.
+        """
         with self.db.write() as session:
             state = read_state(session, require_chat(session, chat_id))
-            turns = state.over_window if state.has_backlog else ()
-            messages.set_skipped(session, [message.key for turn in turns for message in turn.messages])
-            state.chat.backlog_answer = "skip"
-            return len(turns)
+            layered = state.chat.strategy != Strategy.NONE
+            turns = state.over_window if layered and state.has_backlog else ()
+            job_id = _leave(session, state.chat, turns) if turns else None
+        if job_id is not None:
+            self.runner.poke(job_id)
+        return len(turns)
 
     async def stop(self, chat_id: str) -> Stopped:
         """Cut what runs on the chat; nothing runs until the next append, sync or explicit call."""
@@ -154,7 +158,10 @@ class Steering:
             chat = require_chat(session, chat_id)
             job_id = _cancel(session, chat.key, "The memory was cleared.")
             ghosted = counting.counts(session, chat.key, chat.strategy).ghosted
-            return Cleared(forget(session, chat), ghosted), job_id
+            cleared = forget(session, chat)
+            if cleared:
+                begin(chat)
+            return Cleared(cleared, ghosted), job_id
 
 
 def _set_paused(session: Session, chat: Chat, *, paused: bool) -> None:
@@ -175,16 +182,47 @@ def _cancel(session: Session, chat_key: int, reason: str) -> str | None:
     return job.id
 
 
+def _refused(session: Session, chat: Chat) -> Started | None:
+    """Nothing at all is folded where a chat has no memory, or has it switched off."""
+    state = read_head(session, chat)
+    off = chat.strategy == Strategy.NONE or not state.settings.enabled
+    return Started(None, state.idle_reason()) if off else None
+
+
+def _answer(session: Session, chat: Chat, choice: Literal["all", "one"]) -> Started:
+    if choice == "all":
+        messages.take_up_skipped(session, chat.key)
+    state = read_state(session, chat)
+    running = jobs.active(session, chat.key)
+    joins = running is not None and stronger(running.kind, "one") != "one"
+    if state.has_backlog and not (choice == "one" and joins):  # a job that does more goes on doing so
+        chat.backlog_answer = choice
+    full = state.fold(DRAIN) is not None
+    return _start(session, state, "one" if choice == "one" else "backlog" if full else "summarize")
+
+
 def _start(session: Session, state: ChatState, kind: str) -> Started:
-    if state.chat.strategy == Strategy.NONE or not state.settings.enabled:
-        return Started(None, state.idle_reason())
     if state.fold(DRAIN if kind == "backlog" else FORCE) is None:
         return Started(None, "nothing_to_fold")
     state.chat.held = False
-    job = queue(session, state, kind, 1 if kind == "one" else _batches(state))
+    job = queue(session, state, kind, 1 if kind == "one" else _batches(session, state, kind))
     session.flush()
     return Started(show_job(job, state.chat.id))
 
 
-def _batches(state: ChatState) -> int:
-    return max(1, -(-state.backlog.turns // state.settings.layered.turns_per_batch))
+def _batches(session: Session, state: ChatState, kind: str) -> int:
+    waiting = read_waiting(session, state)
+    return max(1, len(foresee_batches(waiting, state.settings.layered, partial=kind == "summarize")))
+
+
+def _leave(session: Session, chat: Chat, turns: Sequence[Turn]) -> str | None:
+    """Skip turns; the id of a job for what else there is to do, if one that folded them was ended."""
+    messages.set_skipped(session, [message.key for turn in turns for message in turn.messages])
+    chat.backlog_answer = "skip"
+    running = jobs.active(session, chat.key)
+    if running is None or stronger(running.kind, "heal") == "heal":
+        return None
+    jobs.finish(session, running, "cancelled", "The backlog was skipped.")
+    session.flush()
+    job, _ = queue_if_due(session, read_state(session, chat))
+    return job.id if job else None

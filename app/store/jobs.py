@@ -1,10 +1,11 @@
 """Reading and writing jobs. At most one per chat is queued or running: the table refuses a second."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 
 from sqlalchemy import ColumnElement, bindparam, literal, select, update
+from sqlalchemy.orm import object_session
 from sqlmodel import Session, col
 
 from app.core.model import Usage
@@ -12,6 +13,7 @@ from app.core.progress import Progress, progress
 from app.store import events
 from app.store.clock import now_ms
 from app.store.engine import changed
+from app.store.pacing import seconds_left
 from app.store.tables import Chat, Job
 
 ACTIVE = ("queued", "running")
@@ -155,9 +157,9 @@ def as_told(job: Job) -> dict[str, Any]:
 
 
 def progress_of(job: Job, at: int) -> Progress:
-    """How far a job is at a moment (epoch ms)."""
-    spent = (at - job.started_at) / 1000 if job.started_at else None
-    return progress(job.state, job.done, job.total, job.failed, spent)
+    """How far a job is at a moment (epoch ms); of one that was not read in a session, nothing is known of its pace."""
+    session = cast("Session | None", object_session(job))  # every session is one of ours
+    return progress(job.state, job.done, job.total, job.failed, seconds_left(session, job, at) if session else None)
 
 
 def _tell(session: Session, job: Job) -> None:

@@ -41,6 +41,7 @@ def old_chat(service: Service, chat: str) -> None:
         "batches": 8,
         "estimated_calls": 8,
         "estimated_input_tokens": service.status(chat)["backlog"]["estimated_input_tokens"],
+        "estimated_s": None,
         "choice_needed": True,
     }
 
@@ -57,6 +58,7 @@ def test_status_has_the_fields_of_the_contract(service: Service, chat: str) -> N
         "batches",
         "estimated_calls",
         "estimated_input_tokens",
+        "estimated_s",
         "choice_needed",
     }
     assert found["connection"] == {

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.core.estimate import count_merges
 from app.core.model import Snippet
-from app.core.promotion import Merge, Promotion, Seed, count_merges, plan_promotion
+from app.core.promotion import Merge, Promotion, Seed, plan_promotion
 from app.core.settings import LayeredSettings
 from tests.support.builders import layers, vectors
 from tests.support.replay import Memory

@@ -29,6 +29,7 @@ class Backlog(Shown):
     batches: int
     estimated_calls: int
     estimated_input_tokens: int
+    estimated_s: float | None = Field(description="At the pace of the newest batches; null before there are any.")
     choice_needed: bool = Field(description="Nothing folds until POST …/backlog answers.")
 
 

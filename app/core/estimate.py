@@ -1,0 +1,204 @@
+"""What folding batches will take: the merges they cause, and the tokens that all these calls are sent.
+
+The layers are played through with lines of a likely length. How many calls it takes follows from the limits of the
+layers and is exact; how much is sent, and what `memory_tokens` asks for, is as good as the guess of the lines.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from app.core.batches import Batch
+from app.core.settings import LayeredSettings
+
+_SHARE, _FULLEST = 0.47, 0.9
+"""A line's part of its source, and of the limit where that is less: measured with the built-in summarizer on two plays.
+"""
+
+_PRIOR = 3
+"""The guess counts as much as so many lines that were really written."""
+
+_UNDER_WAY = 0.6
+"""Of the folds that may be under way when one begins, so many are: measured with eight calls at once, from 0.45 where
+all take equally long, so that their lines are stored together, to 0.7. Merges take their share of the calls too.
+"""
+
+_ROOM_FOR_INSTRUCTIONS = 800
+"""What `app.services.asking` sets aside in a model's window."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Lines a chat has got already: tokens of the lines, and tokens of their sources, in the same order."""
+
+    lines: Sequence[int] = ()
+    sources: Sequence[int] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What calls are made with. Tokens, but `width`, the number of calls at once.
+
+    `fold_prompt` and `merge_prompt`: our instructions alone; `speaker`: what names a line's speaker; `window`: of the
+    model, None if unknown; `fold_factor` and `merge_factor`: how much longer this model's lines are than the guess.
+    """
+
+    fold_prompt: int = 0
+    merge_prompt: int = 0
+    speaker: int = 0
+    width: int = 1
+    window: int | None = None
+    fold_factor: float = 1.0
+    merge_factor: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Calls by kind, and the tokens they are sent."""
+
+    folds: int = 0
+    merges: int = 0
+    input_tokens: int = 0
+
+    @property
+    def calls(self) -> int:
+        """Calls to the model; tried again ones are not foreseen."""
+        return self.folds + self.merges
+
+
+def factor(written: Written, settings: LayeredSettings, before: float = 1.0) -> float:
+    """How long lines have been against the guess; near `before` while there are few."""
+    guesses = [_guess(source, settings) for source in written.sources]
+    mean = sum(guesses) / len(guesses) if guesses else 1.0
+    return (sum(written.lines) + _PRIOR * mean * before) / (sum(guesses) + _PRIOR * mean)
+
+
+def estimate(
+    batches: Iterable[Batch], layers: Sequence[Sequence[int]], settings: LayeredSettings, terms: Terms
+) -> Estimate:
+    """What folding these batches takes. `layers`: tokens of the live snippets of each layer, oldest first."""
+    memory = _Memory(layers, settings, terms)
+    sent = folds = 0
+    # What is under way when a call begins is not in the memory yet; its turns are told as they are.
+    beside = round(_UNDER_WAY * (terms.width - 1))
+    told: deque[int] = deque(maxlen=beside)
+    seen = deque([memory.total], maxlen=beside + 1)
+    for batch in batches:
+        passage = batch.tokens + batch.lines * terms.speaker
+        before = memory.before(batch) if batch.late else seen[0]
+        sent += terms.fold_prompt + passage + _context(before, sum(told), passage, settings, terms)
+        told.append(passage)
+        memory.fold(batch)
+        seen.append(memory.total)
+        folds += 1
+    return Estimate(folds, memory.merges, sent + memory.sent)
+
+
+def count_merges(counts: Sequence[int], folds: int, settings: LayeredSettings) -> int:
+    """How many merge calls `folds` new snippets cause on layers of these sizes; memory_tokens is left out of account.
+
+    >>> count_merges([30], 2, LayeredSettings())
+    1
+    """
+    batch = Batch(1, 0, 0)
+    by_counts = replace(settings, memory_tokens=0)
+    return estimate((batch for _ in range(folds)), [[1] * count for count in counts], by_counts, Terms()).merges
+
+
+def _guess(source: int, settings: LayeredSettings) -> float:
+    return max(1.0, min(settings.snippet_tokens * _FULLEST, source * _SHARE))
+
+
+def _context(memory: int, raw: int, passage: int, settings: LayeredSettings, terms: Terms) -> int:
+    """Tokens of the memory and of raw turns before a passage, as far as they are told."""
+    limit, raw_limit = settings.context_tokens or memory, settings.passage_tokens
+    if terms.window is not None:
+        room = max(1, terms.window - passage - 2 * settings.snippet_tokens - _ROOM_FOR_INSTRUCTIONS)
+        raw_limit = min(raw_limit, room // 2)
+        limit = min(limit, max(1, room - min(raw, raw_limit)))
+    return min(memory, limit) + min(raw, raw_limit)
+
+
+class _Memory:
+    """The layers while folds come in: lines of likely lengths, promoted as `app.core.promotion` says.
+
+    `merges`: calls made for promotions; `sent`: the tokens of these.
+    """
+
+    def __init__(self, layers: Sequence[Sequence[int]], settings: LayeredSettings, terms: Terms) -> None:
+        self._settings, self._terms = settings, terms
+        self._deepest = settings.max_layers - 1
+        self._layers: list[deque[int]] = [deque() for _ in range(settings.max_layers)]
+        for layer in reversed(range(len(layers))):  # what lies beyond the deepest layer comes first in it
+            self._layers[min(layer, self._deepest)].extend(layers[layer])
+        self._sums = [sum(lines) for lines in self._layers]
+        self._late = 0
+        self.merges = self.sent = 0
+
+    @property
+    def total(self) -> int:
+        """Tokens of all lines."""
+        return sum(self._sums)
+
+    def before(self, batch: Batch) -> int:
+        """Tokens of the lines before a late batch: where nothing precedes it, those of the late ones before it."""
+        return min(self._late, self.total) if batch.first else self.total
+
+    def fold(self, batch: Batch) -> None:
+        """Take a line in, and promote until nothing is due."""
+        line = self._line(batch.tokens, self._terms.fold_factor)
+        self._late += line if batch.late else 0
+        self._add(min(batch.layer, self._deepest), line)
+        while self._promote():
+            pass
+
+    def _promote(self) -> bool:
+        """The next step that is due; False if none is."""
+        most, limit = self._settings.snippets_per_layer, self._settings.memory_tokens
+        if any(len(lines) > most and self._move(layer) for layer, lines in enumerate(self._layers)):
+            return True
+        return bool(limit) and self.total > limit and self._shrink()
+
+    def _line(self, source: int, factor: float) -> int:
+        return max(1, round(min(self._settings.snippet_tokens, _guess(source, self._settings) * factor)))
+
+    def _shrink(self) -> bool:
+        """One more step for memory_tokens; False if there is none, or it was a merge that brought nothing."""
+        able = [layer for layer, lines in enumerate(self._layers) if len(lines) > 1]
+        able.sort(key=lambda layer: -self._sums[layer])
+        merges, total = self.merges, self.total
+        return any(self._move(layer) for layer in able) and (self.merges == merges or self.total < total)
+
+    def _move(self, layer: int) -> bool:
+        """Promote the oldest of a layer; False where nothing can move."""
+        if layer == self._deepest:
+            return self._settings.deepest_layer == "merge" and self._merge(layer, layer)
+        if self._layers[layer + 1]:
+            return self._merge(layer, layer + 1)
+        self._add(layer + 1, self._take(layer))
+        return True
+
+    def _merge(self, layer: int, to: int) -> bool:
+        sources = [
+            self._take(layer) for _ in range(min(self._settings.snippets_per_promotion, len(self._layers[layer])))
+        ]
+        context = sum(self._sums[to:]) if to > layer else 0
+        told = sum(sources)
+        self.merges += 1
+        self.sent += self._terms.merge_prompt + told + _context(context, 0, told, self._settings, self._terms)
+        line = self._line(told, self._terms.merge_factor)
+        if to == layer:
+            self._layers[to].appendleft(line)
+            self._sums[to] += line
+        else:
+            self._add(to, line)
+        return True
+
+    def _add(self, layer: int, line: int) -> None:
+        self._layers[layer].append(line)
+        self._sums[layer] += line
+
+    def _take(self, layer: int) -> int:
+        line = self._layers[layer].popleft()
+        self._sums[layer] -= line
+        return line
