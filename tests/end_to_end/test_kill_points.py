@@ -134,14 +134,16 @@ def _live_and_die(stage: Stage, first: int, second: int, whole: Stored) -> None:
         _assert_went_on(before, end)
     assert end.memory == whole.memory, f"another end after kills at {first} and {second}"
     assert end.history == whole.history
+    assert end.told == whole.told
     assert end.chat["memory_version"] == whole.chat["memory_version"]
     assert_truthful(database, "c")
     assert not stage.findings(database)
 
 
 def _assert_kept(before: Stored, end: Stored, *, remakes: bool) -> None:
-    """What was committed is there: messages, texts and what they stand for, and what they cost."""
+    """What was committed is there: messages, texts and what they stand for, what was told of them, what they cost."""
     assert {row["id"] for row in before.messages} <= {row["id"] for row in end.messages}
+    assert before.events == end.events[: len(before.events)]
     for snippet_id, was in before.snippets.items():
         now = end.snippets[snippet_id]
         texts = {now["text"], *(end.earlier[snippet_id] if remakes else ())}

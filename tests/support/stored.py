@@ -3,6 +3,7 @@
 import json
 import shutil
 import sqlite3
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ class Stored:
     snippets: dict[str, Row]
     earlier: dict[str, list[str]]
     jobs: list[Row]
+    events: list[Row]
     damage: list[str]
 
     @property
@@ -34,6 +36,11 @@ class Stored:
         return sorted(
             (*(one[name] for name in columns), texts.get(one["parent_key"], ""), *one["covers"]) for one in found
         )
+
+    @property
+    def told(self) -> Counter[str]:
+        """How often what changes memory was told, by kind of event."""
+        return Counter(event["kind"] for event in self.events if event["kind"] in ("summarized", "promoted"))
 
     @property
     def history(self) -> list[tuple[object, ...]]:
@@ -52,6 +59,7 @@ def read_stored(database: Path, chat_id: str) -> Stored:
         snippets = _rows(connection, "SELECT * FROM snippets WHERE chat_key = ? ORDER BY key", of_chat)
         versions = _rows(connection, "SELECT * FROM snippet_versions ORDER BY key", ())
         jobs = _rows(connection, "SELECT * FROM jobs WHERE chat_key = ? ORDER BY key", of_chat)
+        events = _rows(connection, "SELECT * FROM events WHERE chat_key = ? ORDER BY key", of_chat)
         damage = [row[0] for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
         damage += [str(tuple(row)) for row in connection.execute("PRAGMA foreign_key_check")]
     for row in (chat, *snippets):
@@ -63,7 +71,7 @@ def read_stored(database: Path, chat_id: str) -> Stored:
     for version in versions:
         if version["snippet_key"] in by_key:
             earlier[by_key[version["snippet_key"]]["id"]].append(version["text"])
-    return Stored(chat, messages, {one["id"]: one for one in snippets}, earlier, jobs, damage)
+    return Stored(chat, messages, {one["id"]: one for one in snippets}, earlier, jobs, events, damage)
 
 
 def copied(database: Path, folder: Path) -> Path:

@@ -34,12 +34,13 @@ class Client(threading.Thread):
         super().__init__(daemon=True, name=seed)
         self.world = world
         self.random = random.Random(seed)
+        self._cut_at = ""
 
     def run(self) -> None:
         with httpx.Client(timeout=30, verify=False) as self.http:
             while not self.world.over.is_set():
                 with self.world.gate.passing(0.1) as inside:
-                    if inside:
+                    if inside and self.world.url != self._cut_at:
                         self._try()
                 self.world.over.wait(self.random.uniform(0, 0.03))
 
@@ -47,7 +48,7 @@ class Client(threading.Thread):
         try:
             self.act()
         except httpx.TransportError:
-            self.world.over.wait(0.01)  # it was killed; soon the gate is shut
+            self._cut_at = self.world.url  # nothing more of that server: what it did last is in doubt
 
     def act(self) -> None:
         """One thing."""

@@ -79,10 +79,11 @@ class Ledger:
             if history is not None and [(said.role, said.content, said.hidden) for said in history] == found:
                 self.sure, self.doubt = history, None
                 return None
-        wanted = {said.content for said in self.sure}
-        missing = sorted(wanted - {content for _, content, _ in found})
-        doubles = len(found) - len({content for _, content, _ in found})
-        return f"{self.chat}: {len(found)} messages for {len(self.sure)}, missing {missing}, {doubles} doubled"
+        told = [(said.role, said.content, said.hidden) for said in self.sure]
+        missing, more = sorted(set(told) - set(found)), sorted(set(found) - set(told))
+        return (
+            f"{self.chat}: {len(found)} messages for {len(told)}, without {missing}, with {more}, maybe in other places"
+        )
 
 
 class Gate:
