@@ -23,7 +23,7 @@ VERBATIM = 4
 LAYERED = {"verbatim_turns": VERBATIM, "turns_per_batch": 1, "snippets_per_layer": 3, "snippets_per_promotion": 2}
 TEMPER = Temper(0.002, 0.06, faults=0.1)
 QUICK = {"retry_base_s": "0.02", "retry_max_s": "0.1", "breaker_cooldown_s": "0.3", "llm_concurrency": "8"}
-SETTLE_S = 60.0
+STANDS_STILL_S = 30.0
 LIFE_S = 4.0
 
 
@@ -129,12 +129,11 @@ class Storm:
     def _calm_down(self) -> None:
         """Nothing fails any more: everything is folded, and a request to end ends the server."""
         self._model.temper = Temper()
-        deadline = time.monotonic() + SETTLE_S
         for ledger in self._world.ledgers:
             self._serving.ask("POST", f"/chats/{ledger.chat}/resume")
             self._serving.ask("POST", f"/chats/{ledger.chat}/backlog", {"choice": "all"})
-            while (left := _left(self._serving, ledger.chat)) and time.monotonic() < deadline:
-                time.sleep(0.05)
+        for ledger in self._world.ledgers:
+            left = _rest(self._serving, ledger.chat)
             self.figures.violations += [f"{ledger.chat} does not come to rest: {left}"] if left else []
         status = self._serving.terminate()
         self.figures.violations += [f"the server ended with status {status}"] if status else []
@@ -164,9 +163,15 @@ def _lay_out(serving: Serving, ledgers: Sequence[Ledger]) -> None:
         serving.ask("PUT", f"/chats/{ledger.chat}", {"settings": wanted})
 
 
-def _left(serving: Serving, chat: str) -> str | None:
-    """What a chat still waits for."""
-    status = serving.ask("GET", f"/chats/{chat}/status")
-    if status["job"] is None and not status["backlog"]["turns"] and not status["stale_snippets"]:
-        return None
+def _rest(serving: Serving, chat: str) -> str | None:
+    """Wait until a chat waits for nothing, or stands still; what it still waits for."""
+    before, since = None, time.monotonic()
+    while time.monotonic() < since + STANDS_STILL_S:
+        status = serving.ask("GET", f"/chats/{chat}/status")
+        left = (status["backlog"]["turns"], status["stale_snippets"], status["summarizer_usage"]["calls"])
+        if status["job"] is None and left[:2] == (0, 0):
+            return None
+        if left != before:
+            before, since = left, time.monotonic()
+        time.sleep(0.05)
     return str({name: status[name] for name in ("job", "backlog", "stale_snippets", "last_error", "connection")})

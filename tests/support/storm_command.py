@@ -2,6 +2,7 @@
 
 import random
 import shutil
+import signal
 import statistics
 import tempfile
 from pathlib import Path
@@ -56,5 +57,12 @@ def report(figures: Figures) -> list[str]:
     ]
 
 
+def _leave(number: int, _frame: object) -> None:
+    raise SystemExit(128 + number)
+
+
 if __name__ == "__main__":
-    typer.run(main)
+    signal.signal(signal.SIGTERM, _leave)  # what was started ends with this
+    command = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    command.command()(main)
+    command(prog_name="scripts/storm")
