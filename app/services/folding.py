@@ -85,7 +85,8 @@ class Folding:
     async def _steps(self, run: Run) -> None:
         while await self._begin(run):
             await run.next_answer()
-            while (entry := run.take()) is not None:
+            entry = run.take()
+            if entry is not None:
                 await self._settle(run, entry)
 
     async def _begin(self, run: Run) -> bool:

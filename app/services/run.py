@@ -87,8 +87,10 @@ class Run:
 
     @property
     def has_room(self) -> bool:
-        """Whether another step may be planned now; what can be committed is committed first."""
-        return not self.over and len(self.calls) < self.width and self._next() is None
+        """Whether another step may be planned now. One call at a time, what can be committed is committed first; with
+        several, a call begins between two commits, so that none waits for all of them.
+        """
+        return not self.over and len(self.calls) < self.width and (self.width > 1 or self._next() is None)
 
     @property
     def standing(self) -> Standing:
