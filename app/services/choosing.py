@@ -76,7 +76,9 @@ def _grow(state: ChatState, job: Job, headway: Headway, underway: Underway) -> F
 def _next_fold(state: ChatState, job: Job, headway: Headway, underway: Underway) -> Fold | None:
     """Batch i begins when batch i - backlog_concurrency is committed (layered.md, Backlog)."""
     begun = headway.folds + len(underway.folds)
-    if len(underway.folds) >= state.settings.layered.backlog_concurrency or (begun and one_at_a_time(state, job)):
+    if len(underway.folds) >= state.settings.layered.backlog_concurrency:
+        return None
+    if one_at_a_time(state, job) and (begun or not job.total):  # none is left of a job that goes on after its batch
         return None
     mode: Mode = DRAIN if job.kind == "fold" and begun else _MODES[job.kind]
     return state.fold(mode, underway.taken)

@@ -128,7 +128,7 @@ class Starting:
             kind = _left_over(left, state) if left is not None else None
             if left is not None and kind is not None:
                 return queue(session, state, kind, max(0, left.total - left.done)).id
-            job, _ = queue_if_due(session, state, replied=True)
+            job, _ = queue_if_due(session, state, replied=left is None or not left.done)
             return job.id if job else None
 
 
@@ -138,9 +138,9 @@ def _left_over(left: Job, state: ChatState) -> str | None:
     """
     if state.idle_reason() is not None:
         return None
-    if left.state == "interrupted":
-        return left.kind
     began = left.kind == "fold" and left.done > 0 and not one_at_a_time(state, left)
     kind = "backlog" if began else left.kind
+    if left.state == "interrupted":
+        return kind
     goes_on = left.state == "failed" and kind in ASKED_FOR and state.fold(mode_of(kind)) is not None
     return kind if goes_on else None

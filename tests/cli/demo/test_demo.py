@@ -85,7 +85,7 @@ def test_the_database_is_kept(run: Run, tmp_path: Path, monkeypatch: pytest.Monk
     assert shown.exit_code == 0
     assert f"sqlite:///{kept} turnfold serve" in shown.stdout
     monkeypatch.setenv("TURNFOLD_DATABASE_URL", f"sqlite:///{kept}")
-    assert "Layer 0: 1 snippets over 3 turns" in run("status", "the-dry-mail").stdout
+    assert "Layer 0: 1 snippet over 3 turns" in run("status", "the-dry-mail").stdout
 
 
 def test_nothing_is_left_behind(run: Run, tmp_path: Path) -> None:
