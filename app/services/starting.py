@@ -127,7 +127,7 @@ class Starting:
             left = jobs.latest(session, chat_key)
             kind = _left_over(left, state) if left is not None else None
             if left is not None and kind is not None:
-                return queue(session, state, kind, max(0, left.total - left.done)).id
+                return queue(session, state, kind, _batches_left(left, state)).id
             job, _ = queue_if_due(session, state, replied=left is None or not left.done)
             return job.id if job else None
 
@@ -144,3 +144,8 @@ def _left_over(left: Job, state: ChatState) -> str | None:
         return kind
     goes_on = left.state == "failed" and kind in ASKED_FOR and state.fold(mode_of(kind)) is not None
     return kind if goes_on else None
+
+
+def _batches_left(left: Job, state: ChatState) -> int:
+    """How many batches a job has left; one that folds a single batch has none once that is stored."""
+    return 0 if left.done and one_at_a_time(state, left) else max(0, left.total - left.done)
