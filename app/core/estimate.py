@@ -18,11 +18,6 @@ _SHARE, _FULLEST = 0.47, 0.9
 _PRIOR = 3
 """The guess counts as much as so many lines that were really written."""
 
-_UNDER_WAY = 0.6
-"""Of the folds that may be under way when one begins, so many are: measured with eight calls at once, from 0.45 where
-all take equally long, so that their lines are stored together, to 0.7. Merges take their share of the calls too.
-"""
-
 _ROOM_FOR_INSTRUCTIONS = 800
 """What `app.services.asking` sets aside in a model's window."""
 
@@ -79,10 +74,9 @@ def estimate(
     """What folding these batches takes. `layers`: tokens of the live snippets of each layer, oldest first."""
     memory = _Memory(layers, settings, terms)
     sent = folds = 0
-    # What is under way when a call begins is not in the memory yet; its turns are told as they are.
-    beside = round(_UNDER_WAY * (terms.width - 1))
-    told: deque[int] = deque(maxlen=beside)
-    seen = deque([memory.total], maxlen=beside + 1)
+    # The `width` - 1 folds under way when one begins are not in the memory yet; their turns are told as they are.
+    told: deque[int] = deque(maxlen=terms.width - 1)
+    seen = deque([memory.total], maxlen=terms.width)
     for batch in batches:
         passage = batch.tokens + batch.lines * terms.speaker
         before = memory.before(batch) if batch.late else seen[0]

@@ -165,7 +165,8 @@ def _waiting(status: Status) -> Iterable[str]:
         return []
     if not backlog.choice_needed:
         return [f"Waiting: {_size(backlog)}"]
-    return [f"Waiting: {_size(backlog)}", *_cost(backlog, status.connection), "Choose /sc-backlog all, one or skip."]
+    ask = "An old chat: choose /sc-backlog all, one or skip."
+    return [f"Waiting: {_size(backlog)}", *_cost(backlog, status.connection), ask]
 
 
 def _size(backlog: BacklogView) -> str:

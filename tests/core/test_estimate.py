@@ -92,11 +92,11 @@ def test_several_calls_at_once_are_told_turns_that_are_being_folded() -> None:
     settings = LayeredSettings(memory_tokens=0, snippets_per_layer=500)
     alone, together = (estimate([BATCH] * 200, [], settings, replace(TERMS, width=width)) for width in (1, 8))
     assert together.calls == alone.calls
-    beside, passage, line = 4, 200 + 6 * 4, 94
+    beside, passage, line = 7, 200 + 6 * 4, 94
     more = (together.input_tokens - alone.input_tokens) / 200
-    assert more == pytest.approx(beside * (passage - line), rel=0.02)
+    assert more == pytest.approx(beside * (passage - line), rel=0.03)
     capped = estimate([BATCH] * 200, [], replace(settings, passage_tokens=200), replace(TERMS, width=8))
-    assert (together.input_tokens - capped.input_tokens) / 200 == pytest.approx(beside * passage - 200, rel=0.02)
+    assert (together.input_tokens - capped.input_tokens) / 200 == pytest.approx(beside * passage - 200, rel=0.03)
 
 
 @pytest.mark.parametrize(
