@@ -40,6 +40,7 @@ def old(service: Service, model: FakeModel) -> Iterator[str]:
     service.say(name, *range(20))
     yield name
     model.release()
+    service.post(f"/chats/{name}/stop")
     service.settled(name)
     assert_promises(service.database, name, WINDOW)
 
@@ -81,7 +82,7 @@ def test_what_is_done_and_what_is_left(service: Service, model: FakeModel, old: 
     assert 0 <= backlog["estimated_s"] < 60
     text = say(service, old, "/sc-status")
     assert "Folding: 2 of 8 batches (25 %), about " in text
-    assert "seconds left" in text
+    assert " left" in text
     service.post(f"/chats/{old}/stop")
 
 
