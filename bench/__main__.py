@@ -40,7 +40,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help=f"which to run (default: all of {names})")
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true", help="small sizes, to see that everything runs")
-    size.add_argument("--full", action="store_true", help="a backlog of 3,000 turns one call a second: half an hour")
+    size.add_argument(
+        "--full", action="store_true", help="a backlog of 3,000 turns, one call a second too: half an hour"
+    )
     options = parser.parse_args()
     unknown = set(options.scenarios) - set(SCENARIOS)
     if unknown:

@@ -38,7 +38,7 @@ USUAL = Scale(
     imported=20_000,
     backlog_turns=3_000,
     waiting_turns=600,
-    latency_s=0.5,
+    latency_s=1.0,
     marker_turns=3_000,
     busy_chats=50,
     busy_turns=200,
@@ -48,7 +48,7 @@ USUAL = Scale(
     calls=20,
 )
 
-FULL = replace(USUAL, waiting_turns=3_000, latency_s=1.0)
+FULL = replace(USUAL, waiting_turns=3_000)
 
 QUICK = Scale(
     tiny=40,

@@ -15,7 +15,7 @@ _AGES = (100, 300, 1_000, 2_000)
 def overview(played: Sequence[Played]) -> Table:
     """One column a play: where its facts are, how they got lost, and what it took."""
     shown = _table("", played)
-    rows = [_counts(one) for one in played]
+    rows = [_counts(one, played[0].found) for one in played]
     for what in rows[0]:
         shown.add_row(what, *(row[what] for row in rows))
     return shown
@@ -47,7 +47,7 @@ def share_held(found: Survey) -> float:
     return 100 * len(found.prompted) / len(found.story.told)
 
 
-def _counts(played: Played) -> dict[str, str]:
+def _counts(played: Played, first: Survey) -> dict[str, str]:
     found, used = played.found, played.found.status["summarizer_usage"]
     dropped = {merges: sum(len(r.dropped) for r in found.readings if r.merges == merges) for merges in (False, True)}
     outage = played.outage
@@ -57,6 +57,7 @@ def _counts(played: Played) -> dict[str, str]:
         "in it more than once": sum(times > 1 for times in found.remembered.values()),
         "in the last turns, word for word": len(found.verbatim),
         "in neither": len(found.missing),
+        "  of these held after the first play": len(first.prompted.intersection(found.missing)),
         "  of these told again later": len(found.told_again_in_vain),
         "  of these never dropped by the model": sum(1 for _ in found.unexplained()),
         "  of these not found by search": len(played.not_found),

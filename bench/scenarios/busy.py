@@ -1,9 +1,8 @@
-"""Appends and prompts of one chat while fifty others fold, against the same while nothing does."""
+"""Appends and prompts while fifty chats fold, against the same while nothing does."""
 
 from itertools import count
 from statistics import quantiles
 
-from bench.chats import chat_name
 from bench.figures import Aim, Figure
 from bench.measuring import seconds, spread
 from bench.processes import Remote, model_settings, scripted_model
@@ -13,7 +12,7 @@ from bench.scenarios.projection import path
 from bench.session import Session
 
 _WARM_UP = 20
-_LATENCY_S = 2.0
+_LATENCY_S = 5.0
 _FEW_MS = 50
 """What nobody notices beside an answer of a model."""
 
@@ -52,7 +51,9 @@ def _measure(scale: Scale, server: Remote, requests: "_Requests", connection: st
 
 
 class _Requests:
-    """What a frontend asks for at each turn."""
+    """What a frontend asks for at each turn: the prompt of a folded chat, and an append to another one, so that the
+    first stays as it is.
+    """
 
     def __init__(self, server: Remote, size: int) -> None:
         self._server = server
@@ -71,7 +72,7 @@ class _Requests:
     def _append(self) -> None:
         roles = ("user", "assistant")
         new = [{"id": f"b{next(self._numbers)}", "role": role, "content": next(self._said)} for role in roles]
-        self._server.post(f"/v1/chats/{chat_name(self._size)}/messages", {"messages": new, "fold": "none"})
+        self._server.post("/v1/chats/growing/messages", {"messages": new, "fold": "none"})
 
 
 def _still_folding(server: Remote, wanted: int) -> None:
