@@ -1,8 +1,8 @@
 """What the scenarios share: the scale, a folder, and folded chats, each made once."""
 
-import shutil
+import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,7 +27,8 @@ class Session:
     def database(self, name: str, sizes: tuple[int, ...] = ()) -> Path:
         """A database of its own with a folded chat of each size."""
         copy = self.folder / f"{name}.db"
-        shutil.copy(self._original(sizes), copy)
+        with closing(sqlite3.connect(self._original(sizes))) as made, closing(sqlite3.connect(copy)) as ours:
+            made.backup(ours)  # the file alone may lack what still stands in its write-ahead log
         return copy
 
     @contextmanager

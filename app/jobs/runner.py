@@ -71,7 +71,7 @@ class Runner:
         self._looks = Threads("turnfold-looks", 2)
         self._changes = Threads("turnfold-changes", 2)  # a locked database must not keep others from looking
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._were_cut = WeakSet[asyncio.Task[None]]()
+        self._past_cutting = WeakSet[asyncio.Task[None]]()
         self._poked: set[str] = set()
         self._woken = self._stopped = False
         self._nudge = asyncio.Event()
@@ -172,6 +172,7 @@ class Runner:
             log.exception("job_crashed", job=job_id)
             await self._work.crashed(job_id, self.owner)
         finally:
+            self._past_cutting.add(self._tasks[job_id])  # its job has ended, so a look may find it lost
             await self._bear(lambda: self._tell_end(job_id))
 
     async def _tell_end(self, job_id: str) -> None:
@@ -241,12 +242,12 @@ class Runner:
         return self._beat_s if moment is None else (moment - now_ms()) / 1000
 
     def _cut(self, task: asyncio.Task[None]) -> None:
-        """Cancel it once: a second time would cut what it does to end well.
+        """Cancel it once, and not when its work is over: that would cut what it does to end well.
 
         That is noted here, as `Task.cancelling` also counts what runs out of time inside the task.
         """
-        if task not in self._were_cut:
-            self._were_cut.add(task)
+        if task not in self._past_cutting:
+            self._past_cutting.add(task)
             task.cancel()
 
     def _lost(self, job_ids: list[str]) -> list[str]:

@@ -15,7 +15,7 @@ from app.core.summary import Summary
 from app.core.underway import Underway, first_to_commit
 from app.errors import ModelError
 from app.services.choosing import Headway, remember
-from app.services.failure import CREDIT, Failure, Reaction
+from app.services.failure import CREDIT, Failure, Reaction, is_refusal
 from app.services.planning import Standing, Step
 
 _MOST_SPOILED = 20
@@ -39,6 +39,16 @@ class Entry:
     def answered(self) -> bool:
         """Whether its call has come back, well or badly."""
         return self.call is None or self.call.done()
+
+    @property
+    def came(self) -> bool:
+        """Whether there was a call, and it has come back."""
+        return self.call is not None and self.call.done()
+
+    @property
+    def connection(self) -> str:
+        """Which one gave the summary; empty if there is none."""
+        return self.summary.connection if self.summary else ""
 
     @property
     def summary(self) -> Summary | None:
@@ -90,7 +100,9 @@ class Run:
         """Whether another step may be planned now. One call at a time, what can be committed is committed first; with
         several, a call begins between two commits, so that none waits for all of them.
         """
-        return not self.over and len(self.calls) < self.width and (self.width > 1 or self._next() is None)
+        if self.over or len(self.calls) >= self.width or any(map(self._is_open, self.entries)):
+            return False
+        return self.width > 1 or self._next() is None
 
     @property
     def standing(self) -> Standing:
@@ -135,8 +147,12 @@ class Run:
         return cost
 
     def credit_of(self, step: Step) -> int:
-        """What a step's connection is trusted with."""
-        return self.credit[step.request.connection.name] if step.request else 0
+        """What a step's connection is trusted with; an answer that waits for its turn to be stored counts too."""
+        if step.request is None:
+            return 0
+        name = step.request.connection.name
+        accepted = any(entry.error is None and entry.connection == name for entry in self.entries if entry.came)
+        return max(self.credit[name], CREDIT if accepted else 0)
 
     def note_commit(self, step: Step, summary: Summary | None) -> None:
         """A step is stored."""
@@ -194,6 +210,14 @@ class Run:
     def _next(self) -> int | None:
         """What failed makes way at once; the rest is committed in order."""
         for place, entry in enumerate(self.entries):
-            if entry.error is not None:
+            if entry.error is not None and not self._is_open(entry):
                 return place
-        return first_to_commit([(entry.step.chain, entry.answered) for entry in self.entries])
+        return first_to_commit([(entry.step.chain, entry.answered and not entry.error) for entry in self.entries])
+
+    def _is_open(self, entry: Entry) -> bool:
+        """Whether it is open what a refusal speaks against, the batch or the settings: the first answer that a call
+        beside it brings will tell.
+        """
+        if entry.error is None or not is_refusal(entry.error) or entry.step.aside or not self.calls:
+            return False
+        return not self.credit_of(entry.step)

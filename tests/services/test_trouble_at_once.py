@@ -258,3 +258,27 @@ async def test_an_error_is_told_without_a_false_promise(table: Table) -> None:
     with table.server.db.read() as session:
         found = session.execute(text("SELECT json_extract(data, '$.retry_at') FROM events WHERE kind = 'error'"))
         assert list(found.scalars()) == [None]
+
+
+async def test_a_first_refusal_waits_for_what_runs_beside_it(held: Held) -> None:
+    """Whether it speaks against the batch or the settings is open until another call has come back."""
+    held.models.script(_refused(), _refused())
+    await _backlog(held)
+    await held.models.arrived(4)
+    await held.models.answer(1)
+    await held.models.answer(3)
+    await held.models.answer(*ALL)
+    status = await until(held.status, lambda status: status.job is None)
+    assert ([job.state for job in _jobs(held)], status.last_error, status.degraded_snippets) == (["succeeded"], None, 0)
+    assert_promises(held.database, "c")
+
+
+async def test_if_all_that_runs_is_refused_it_is_the_settings(held: Held) -> None:
+    """Nothing more is begun than what was under way at the first refusal."""
+    held.models.default = _refused()
+    await _backlog(held)
+    await held.models.arrived(4)
+    await held.models.answer(*ALL)
+    status = await until(held.status, lambda status: status.job is None)
+    assert ([job.state for job in _jobs(held)], len(held.models.requests)) == (["failed"], 4)
+    assert status.counts.ghosted == 0
