@@ -9,10 +9,11 @@ tests/store/test_migrate.py compares what comes out with the tables.
 from alembic import context
 from sqlmodel import SQLModel
 
-from app.store import kept_tables, search, tables
+from app.store import kept_tables, search, tables, view_tables
 
 assert tables.Chat  # importing them is what fills the metadata
 assert kept_tables.KeptMessage
+assert view_tables.View
 context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=SQLModel.metadata,

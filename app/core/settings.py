@@ -1,11 +1,10 @@
-"""The settings of a chat: names, defaults, ranges, and how the server's and the chat's own come together.
-
-Source of every name, default and range: layered.md, Settings.
-"""
+"""The settings of a chat: names, defaults, ranges. Source of each: layered.md, Settings, and rolling-and-buffer.md."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
+
+from app.core.model import Strategy
 
 Window = Literal["strict", "compat"]
 DeepestLayer = Literal["merge", "keep"]
@@ -24,6 +23,21 @@ RANGES: Mapping[str, tuple[int, int]] = {
     "memory_tokens": (0, 1_000_000),
     "verbatim_tokens": (0, 1_000_000),
     "backlog_concurrency": (1, 64),
+}
+"""Of layered memory."""
+
+ROLLING_RANGES: Mapping[str, tuple[int, int]] = {
+    "context_size": (0, 10_000_000),
+    "trigger_tokens": (0, 10_000_000),
+    "trigger_turns": (0, 1_000_000),
+    "keep_recent_turns": (0, 512),
+    "max_summary_tokens": (16, 1_000_000),
+}
+BUFFER_RANGES: Mapping[str, tuple[float, float]] = {
+    "max_messages_before_summary": (1, 100_000),
+    "recent_messages_to_keep": (0, 100_000),
+    "timeout_s": (0.1, 300),
+    "max_summary_tokens": (16, 100_000),
 }
 
 
@@ -62,8 +76,74 @@ class LayeredSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class Sampling:
+    """How the summarizer's model picks its words; None leaves that to the connection."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    min_p: float | None = None
+    top_k: int | None = None
+    max_tokens: int | None = None
+    repeat_penalty: float | None = None
+
+
+ROLLING_CONTEXT = 2048
+"""Tokens of the summarizer's window where `context_size` is 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class RollingSettings:
+    """How the one rolling summary is made (rolling-and-buffer.md, `rolling`). Token counts; a trigger of 0 is off.
+
+    Texts that are empty are our own.
+    """
+
+    model_name: str = ""
+    context_size: int = 0
+    system_prompt: str = ""
+    template: str = ""
+    trigger_tokens: int = 1024
+    trigger_turns: int = 0
+    keep_recent_turns: int = 3
+    max_summary_tokens: int = 256
+    notify_client: bool = False
+    sampling: Sampling = Sampling()
+    run_inline: bool = True
+    oversize: Literal["stop", "clip"] = "stop"
+    catch_up: bool = False
+
+    @property
+    def window(self) -> int:
+        """Tokens of the summarizer's window."""
+        return self.context_size or ROLLING_CONTEXT
+
+
+@dataclass(frozen=True, slots=True)
+class BufferSettings:
+    """When a summary buffer folds, counted in messages, and whose model does it (rolling-and-buffer.md).
+
+    `timeout_s`: seconds an answer waits for a fold; `max_summary_tokens` bounds the summary.
+    """
+
+    max_messages_before_summary: int = 20
+    recent_messages_to_keep: int = 6
+    compare: Literal["reach", "exceed"] = "reach"
+    scope: Literal["thread", "session", "call"] = "thread"
+    llm_source: Literal["from_parent", "external"] = "from_parent"
+    connection: str | None = None
+    timeout_s: float = 45.0
+    max_summary_tokens: int = 512
+    expose_messages_output: bool = False
+    expose_error_output: bool = False
+    memory_placement: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ChatSettings:
-    """What holds for a chat whatever its strategy, and the layered settings."""
+    """What holds for a chat whatever its strategy, and the settings of each strategy.
+
+    `memory_placement` None: where the strategy puts it by default.
+    """
 
     enabled: bool = True
     paused: bool = False
@@ -73,85 +153,22 @@ class ChatSettings:
     connection: str = "default"
     merge_connection: str | None = None
     fallback_connection: str | None = None
-    memory_placement: str = "system_end"
+    memory_placement: str | None = None
     memory_share: float = 0.5
     names: Literal["auto", "none", "field", "prefix"] = "auto"
     output_language: str = "auto"
+    diagnostics: bool = False
     layered: LayeredSettings = LayeredSettings()
+    rolling: RollingSettings = RollingSettings()
+    summary_buffer: BufferSettings = BufferSettings()
 
     @property
     def replays_all(self) -> bool:
         """Whether everything not hidden is sent and no memory is (never both)."""
         return not (self.enabled and self.ghosting)
 
-
-def merge_values(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
-    """`base` with `change` laid over it, one object per strategy deep; a null in `change` takes a value away.
-
-    Changing a prompt under a named preset makes the preset `custom` (layered.md, Settings).
-    """
-    merged = dict(base)
-    for name, value in change.items():
-        if value is None:
-            merged.pop(name, None)
-        elif isinstance(value, Mapping):
-            merged[name] = _merge_strategy(merged.get(name, {}), value)
-        else:
-            merged[name] = value
-    return merged
-
-
-def _merge_strategy(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
-    merged = {name: value for name, value in {**base, **change}.items() if value is not None}
-    prompts = {"system_prompt", "user_prompt", "merge_prompt"}
-    if "preset" not in change and any(change.get(name) not in (None, base.get(name)) for name in prompts):
-        merged["preset"] = "custom"
-    return merged
-
-
-def resolve(server: Mapping[str, Any], chat: Mapping[str, Any]) -> tuple[ChatSettings, list[str]]:
-    """The settings in force: defaults, then the server's, then the chat's own; with a warning per clamped value."""
-    wanted = resolve_unclamped(server, chat)
-    clamped = clamp(wanted.layered)
-    return replace(wanted, layered=clamped), _differences(wanted.layered, clamped)
-
-
-def resolve_unclamped(server: Mapping[str, Any], chat: Mapping[str, Any]) -> ChatSettings:
-    """The settings as they were set, whether they fit together or not."""
-    chat_wide = {name: value for name, value in {**server, **chat}.items() if name in _CHAT_WIDE - {"layered"}}
-    return ChatSettings(**chat_wide, layered=_layered({**server.get("layered", {}), **chat.get("layered", {})}))
-
-
-def _layered(values: Mapping[str, Any]) -> LayeredSettings:
-    patterns = tuple(values.get("strip_patterns") or ())
-    return LayeredSettings(**{**values, "strip_patterns": patterns})
-
-
-def clamp(settings: LayeredSettings) -> LayeredSettings:
-    """The nearest settings that fit together: a change of the server's default can leave a chat's value out."""
-    promotion = min(settings.snippets_per_promotion, settings.snippets_per_layer - 1)
-    flush = settings.flush_turns
-    if flush is not None:
-        flush = max(flush, settings.turns_per_batch)
-    return replace(settings, snippets_per_promotion=max(2, promotion), flush_turns=flush)
-
-
-def contradictions(settings: LayeredSettings) -> dict[str, str]:
-    """What does not fit together, by setting."""
-    found = {}
-    if settings.snippets_per_promotion >= settings.snippets_per_layer:
-        found["snippets_per_promotion"] = f"must be less than snippets_per_layer ({settings.snippets_per_layer})"
-    if settings.flush_turns is not None and settings.flush_turns < settings.turns_per_batch:
-        found["flush_turns"] = f"must be at least turns_per_batch ({settings.turns_per_batch})"
-    return found
-
-
-def _differences(wanted: LayeredSettings, clamped: LayeredSettings) -> list[str]:
-    return [
-        f"layered.{name} {getattr(wanted, name)} does not fit the other settings; {getattr(clamped, name)} is used."
-        for name in (field.name for field in fields(LayeredSettings))
-        if getattr(wanted, name) != getattr(clamped, name)
-    ]
-
-
-_CHAT_WIDE = frozenset(field.name for field in fields(ChatSettings))
+    def placement(self, strategy: str) -> str:
+        """Where the memory stands in the prompt: the strategy's own value, the chat's, or the strategy's default."""
+        if strategy == Strategy.SUMMARY_BUFFER:
+            return self.summary_buffer.memory_placement or self.memory_placement or "system_message"
+        return self.memory_placement or "system_end"

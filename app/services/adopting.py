@@ -9,7 +9,7 @@ from sqlmodel import Session
 from app.core.adoption import NOT_TAKEN, Placed, Repair, adopt
 from app.core.ground import Ground, survey
 from app.core.model import Strategy
-from app.core.settings import resolve
+from app.core.resolving import resolve
 from app.formats.parsed import ParsedMemory, WarningLog
 from app.formats.summaryception import STORE_KEY
 from app.services.locating import Whereabouts, claims_of

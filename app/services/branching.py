@@ -8,7 +8,7 @@ from sqlmodel import Session
 
 from app.core.branching import carry, last_to_cover
 from app.core.model import Message, Strategy
-from app.core.settings import resolve
+from app.core.resolving import resolve
 from app.errors import Conflict, NotFound
 from app.services.keeping import ChatView, show_chat
 from app.services.reading import require_chat

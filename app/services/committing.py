@@ -9,7 +9,7 @@ from app.core.folding import Fold
 from app.core.model import Snippet as CoreSnippet
 from app.core.model import Usage
 from app.core.promotion import Merge, Seed
-from app.core.settings import resolve
+from app.core.resolving import resolve
 from app.core.summary import Summary
 from app.services.basis import Basis, note_success, still_ours
 from app.services.noting import note_fold, note_progress, note_promotion

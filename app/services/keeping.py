@@ -10,7 +10,8 @@ from uuid import uuid4
 from sqlmodel import Session
 
 from app.core.model import Strategy
-from app.core.settings import ChatSettings, contradictions, merge_values, resolve, resolve_unclamped
+from app.core.resolving import contradictions, lacking, merge_values, resolve, resolve_unclamped
+from app.core.settings import ChatSettings
 from app.errors import FieldError, InvalidRequest
 from app.services.ports import Runner
 from app.services.preconditions import check_etag, etag
@@ -144,7 +145,7 @@ def show_chat(session: Session, chat: Chat) -> ChatView:
         character_name=chat.character_name,
         strategy=chat.strategy,
         settings=chat.settings,
-        effective_settings=as_values(settings),
+        effective_settings=as_values(settings, chat.strategy),
         parent_chat_id=chat.parent_chat_id,
         forked_at_message_id=chat.forked_at_message_id,
         memory_version=chat.memory_version,
@@ -156,12 +157,14 @@ def show_chat(session: Session, chat: Chat) -> ChatView:
     )
 
 
-def as_values(settings: ChatSettings) -> dict[str, Any]:
-    """Settings in force as the contract shows them."""
+def as_values(settings: ChatSettings, strategy: str = Strategy.LAYERED) -> dict[str, Any]:
+    """Settings in force, for a chat of a strategy, as the contract shows them."""
     values = asdict(settings)
-    layered = values["layered"]
-    layered["strip_patterns"] = list(layered["strip_patterns"])
-    layered["flush_turns"] = settings.layered.flush
+    values["layered"]["strip_patterns"] = list(settings.layered.strip_patterns)
+    values["layered"]["flush_turns"] = settings.layered.flush
+    values["rolling"]["context_size"] = settings.rolling.window
+    values["summary_buffer"]["memory_placement"] = settings.placement(Strategy.SUMMARY_BUFFER)
+    values["memory_placement"] = settings.placement(strategy)
     return values
 
 
@@ -198,10 +201,10 @@ def _switch(chat: Chat, strategy: str) -> None:
 
 def _check(server: Mapping[str, Any], own: Mapping[str, Any], where: list[str | int]) -> None:
     """Refuse values that do not fit together; a person who sets them should hear of it at once."""
-    found = contradictions(resolve_unclamped(server, own).layered)
+    found = contradictions(resolve_unclamped(server, own)) | lacking(server, own)
     if found:
-        errors: list[FieldError] = [{"loc": [*where, "layered", name], "msg": text} for name, text in found.items()]
-        detail = "; ".join(f"layered.{name} {text}" for name, text in found.items())
+        errors: list[FieldError] = [{"loc": [*where, *place], "msg": text} for place, text in found.items()]
+        detail = "; ".join(f"{strategy}.{name} {text}" for (strategy, name), text in found.items())
         raise InvalidRequest(f"{detail}.", errors)
 
 

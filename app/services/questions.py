@@ -7,7 +7,8 @@ from typing import Any
 from sqlmodel import Session
 
 from app.core.folding import most_without_backlog
-from app.core.settings import ChatSettings, LayeredSettings, resolve
+from app.core.resolving import resolve
+from app.core.settings import ChatSettings, LayeredSettings
 from app.services.reading import ChatState, read_state
 from app.store import sizes
 from app.store.tables import Chat

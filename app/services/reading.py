@@ -11,7 +11,8 @@ from app.core.folding import AUTO, Backlog, Fold, Mode
 from app.core.model import Message, Outline, Strategy, Turn
 from app.core.model import Snippet as CoreSnippet
 from app.core.promotion import Promotion
-from app.core.settings import ChatSettings, resolve
+from app.core.resolving import resolve
+from app.core.settings import ChatSettings
 from app.core.turns import outline
 from app.core.underway import Underway, promote_beside
 from app.errors import NotFound

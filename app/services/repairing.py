@@ -9,8 +9,8 @@ from sqlmodel import Session
 from app.core.facts import Ask, Finding, GiveBack
 from app.core.invariants import examine
 from app.core.model import Strategy
+from app.core.resolving import contradictions, resolve_unclamped
 from app.core.retirement import turns_to_uncover, window_turns
-from app.core.settings import contradictions, resolve_unclamped
 from app.errors import Conflict
 from app.services.ports import Runner
 from app.services.reading import read_history, read_state, require_chat
@@ -99,10 +99,10 @@ def _short_window(session: Session, chat: Chat) -> list[Finding]:
 
 def _settings(session: Session, chat: Chat) -> list[Finding]:
     """Settings that do not fit each other. Which of them is meant, only a person can tell."""
-    wrong = contradictions(resolve_unclamped(chats.server_settings(session), chat.settings).layered)
+    wrong = contradictions(resolve_unclamped(chats.server_settings(session), chat.settings))
     if not wrong:
         return []
-    told = "; ".join(f"layered.{name} {what}" for name, what in wrong.items())
+    told = "; ".join(f"{strategy}.{name} {what}" for (strategy, name), what in wrong.items())
     detail = f"Settings contradict each other: {told}. The nearest value that fits is used; change one of them."
     return [Finding("settings_contradict", detail)]
 

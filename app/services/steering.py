@@ -10,7 +10,7 @@ from sqlmodel import Session
 from app.core.batches import foresee_batches
 from app.core.folding import DRAIN, FORCE
 from app.core.model import Strategy, Turn
-from app.core.settings import merge_values
+from app.core.resolving import merge_values
 from app.services.choosing import stronger
 from app.services.ports import Runner
 from app.services.questions import begin

@@ -4,7 +4,8 @@ from sqlmodel import Session
 
 from app.core.estimate import count_merges
 from app.core.pace import Finished, pace, span_of, time_left
-from app.core.settings import LayeredSettings, resolve
+from app.core.resolving import resolve
+from app.core.settings import LayeredSettings
 from app.store import chats, sizes
 from app.store.tables import Chat, Job
 

@@ -27,10 +27,14 @@ class Chat(SQLModel, table=True):
     `backlog_answer`: none yet, `all`, `one`, `skip`, or `began` when folding went on before there was a backlog.
     `held`: stopped by a person; nothing folds until the next append, sync or explicit call. `retry_at`: when folding
     that failed is taken up again by itself. `extra`: what an imported file said of it, for an export to say again.
+    `session_of`: the chat that this one is a session of (scope `session`), last asked for at `used_at`.
     """
 
     __tablename__ = "chats"
-    __table_args__ = (Index(None, "updated_at", "key"), Index(None, "retry_at"), {"sqlite_autoincrement": True})
+    __table_args__ = (
+        *(Index(None, "updated_at", "key"), Index(None, "retry_at"), Index(None, "session_of", "used_at")),
+        {"sqlite_autoincrement": True},
+    )
 
     key: int = primary_key()
     id: str = Field(max_length=200, unique=True)
@@ -52,6 +56,8 @@ class Chat(SQLModel, table=True):
     extra: dict[str, Any] | None = Field(default=None, sa_column=Column(Json))
     created_at: int = time()
     updated_at: int = time()
+    session_of: int | None = key_of(nullable=True)
+    used_at: int | None = time(nullable=True)
 
 
 class Snippet(SQLModel, table=True):
@@ -144,9 +150,7 @@ class Message(SQLModel, table=True):
         # Deleting a snippet asks, for each strategy, which messages still point at it.
         *(
             Index(
-                f"ix_messages_{leaf}",
-                "chat_key",
-                leaf,
+                *(f"ix_messages_{leaf}", "chat_key", leaf, "position", "closes"),
                 sqlite_where=sql(f"{leaf} IS NOT NULL"),
                 postgresql_where=sql(f"{leaf} IS NOT NULL"),
             )

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.core.settings import RANGES
+from app.core.settings import RANGES, ROLLING_RANGES
 from tests.support.service import Service
 
 
@@ -89,19 +89,32 @@ def test_bad_values_are_named(service: Service, chat: str, values: dict[str, Any
 
 
 @pytest.mark.parametrize(
-    "values",
+    ("values", "says"),
     [
-        {"rolling": {"trigger_turns": 3}},
-        {"summary_buffer": {}},
-        {"memory_placement": "system_message"},
-        {"memory_placement": "in_chat:4"},
+        ({"rolling": {"context": {"gpu_layers": 3}}}, "extra_body"),
+        ({"rolling": {"adaptation": []}}, "extra_body"),
+        ({"rolling": {"run_inline": False}}, "Must be true"),
+        ({"rolling": {"max_summary_tokens": 1985}}, "1984"),
+        ({"rolling": {"keep_recent_turns": 513}}, "512"),
+        ({"rolling": {"sampling": {"temperature": 2.5}}}, "2"),
+        ({"summary_buffer": {"recent_messages_to_keep": 20}}, "less than max_messages_before_summary"),
+        ({"summary_buffer": {"llm_source": "external"}}, "connection"),
+        ({"memory_placement": "in_chat:-1"}, "in_chat:DEPTH"),
     ],
 )
-def test_what_comes_later_says_so(service: Service, chat: str, values: dict[str, Any]) -> None:
-    """Settings of the contract that this version does not serve are a 422 that says it."""
+def test_what_cannot_be_is_said(service: Service, chat: str, values: dict[str, Any], says: str) -> None:
+    """Settings that cannot work are a 422 that says what to do."""
     answer = service.put(f"/chats/{chat}", {"settings": values})
     assert answer.status_code == 422
-    assert "not available in this version" in answer.json()["detail"]
+    assert says in answer.text
+
+
+@pytest.mark.parametrize("connection", [{"connection": "mine"}, {"summary_buffer": {"connection": "mine"}}])
+def test_an_external_model_has_a_connection(service: Service, chat: str, connection: dict[str, Any]) -> None:
+    """The chat's own, or one that is named for it."""
+    buffer = {"llm_source": "external", **connection.get("summary_buffer", {})}
+    answer = service.put(f"/chats/{chat}", {"settings": {**connection, "summary_buffer": buffer}})
+    assert answer.status_code == 201, answer.text
 
 
 def test_every_setting_can_be_set(service: Service, chat: str) -> None:
@@ -118,6 +131,38 @@ def test_every_setting_can_be_set(service: Service, chat: str) -> None:
         "memory_share": 1,
         "names": "prefix",
         "output_language": "Deutsch",
+        "diagnostics": True,
+        "rolling": {
+            **{name: low for name, (low, _) in ROLLING_RANGES.items()},
+            "model_name": "small",
+            "system_prompt": "You write lines.",
+            "template": "{{previous_summary}}",
+            "notify_client": True,
+            "sampling": {
+                "temperature": 0.5,
+                "top_p": 1,
+                "min_p": 0,
+                "top_k": 40,
+                "max_tokens": 100,
+                "repeat_penalty": 1.1,
+            },
+            "run_inline": True,
+            "oversize": "clip",
+            "catch_up": True,
+        },
+        "summary_buffer": {
+            "max_messages_before_summary": 30,
+            "recent_messages_to_keep": 0,
+            "compare": "exceed",
+            "scope": "session",
+            "llm_source": "external",
+            "connection": "extractive",
+            "timeout_s": 5,
+            "max_summary_tokens": 100,
+            "expose_messages_output": True,
+            "expose_error_output": True,
+            "memory_placement": "in_chat:2",
+        },
         "layered": {
             **{name: high for name, (_, high) in RANGES.items()},
             "window": "compat",

@@ -7,16 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.settings import (
-    RANGES,
-    ChatSettings,
-    LayeredSettings,
-    clamp,
-    contradictions,
-    merge_values,
-    resolve,
-    resolve_unclamped,
-)
+from app.core.resolving import clamp, contradictions, merge_values, resolve, resolve_unclamped
+from app.core.settings import RANGES, BufferSettings, ChatSettings, LayeredSettings, RollingSettings
 
 
 def test_the_defaults() -> None:
@@ -51,7 +43,7 @@ def test_the_chat_overrides_the_server_value_by_value() -> None:
 
 def test_settings_of_other_strategies_are_passed_over() -> None:
     """A chat may hold settings for a strategy it does not use now."""
-    assert resolve({}, {"rolling": {"trigger_tokens": 5}}) == (ChatSettings(), [])
+    assert resolve({}, {"another": {"trigger_tokens": 5}}) == (ChatSettings(), [])
 
 
 def test_patterns_become_a_tuple() -> None:
@@ -72,29 +64,50 @@ def test_flush_turns_is_never_less_than_a_batch() -> None:
     """Left alone it is a batch."""
     assert LayeredSettings(turns_per_batch=5).flush == 5
     assert LayeredSettings(turns_per_batch=5, flush_turns=12).flush == 12
-    assert clamp(LayeredSettings(turns_per_batch=5, flush_turns=3)).flush_turns == 5
-    assert clamp(LayeredSettings(turns_per_batch=5)).flush_turns is None
+    assert clamp(_layered(turns_per_batch=5, flush_turns=3)).layered.flush_turns == 5
+    assert clamp(_layered(turns_per_batch=5)).layered.flush_turns is None
 
 
 def test_contradictions_are_named() -> None:
     """Each names the setting to change."""
-    assert contradictions(LayeredSettings()) == {}
-    assert contradictions(LayeredSettings(snippets_per_layer=3)) == {
-        "snippets_per_promotion": "must be less than snippets_per_layer (3)"
+    assert contradictions(ChatSettings()) == {}
+    assert contradictions(_layered(snippets_per_layer=3)) == {
+        ("layered", "snippets_per_promotion"): "must be less than snippets_per_layer (3)"
     }
-    assert contradictions(LayeredSettings(flush_turns=2)) == {"flush_turns": "must be at least turns_per_batch (3)"}
+    assert contradictions(_layered(flush_turns=2)) == {
+        ("layered", "flush_turns"): "must be at least turns_per_batch (3)"
+    }
+    assert contradictions(ChatSettings(rolling=RollingSettings(max_summary_tokens=1985))) == {
+        ("rolling", "max_summary_tokens"): "must be at most context_size - 64 (1984)"
+    }
+    assert contradictions(ChatSettings(summary_buffer=BufferSettings(recent_messages_to_keep=20))) == {
+        ("summary_buffer", "recent_messages_to_keep"): "must be less than max_messages_before_summary (20)"
+    }
 
 
-@given(
-    promotion=st.integers(2, 20),
-    layer=st.integers(3, 500),
-    batch=st.integers(1, 50),
-    flush=st.none() | st.integers(1, 200),
+def _layered(**values: Any) -> ChatSettings:
+    return ChatSettings(layered=LayeredSettings(**values))
+
+
+_LAYERED = st.fixed_dictionaries(
+    {
+        "snippets_per_promotion": st.integers(2, 20),
+        "snippets_per_layer": st.integers(3, 500),
+        "turns_per_batch": st.integers(1, 50),
+        "flush_turns": st.none() | st.integers(1, 200),
+    }
 )
-def test_what_is_clamped_fits(promotion: int, layer: int, batch: int, flush: int | None) -> None:
+_ROLLING = st.fixed_dictionaries({"context_size": st.integers(80, 9000), "max_summary_tokens": st.integers(16, 9000)})
+_BUFFER = st.fixed_dictionaries(
+    {"max_messages_before_summary": st.integers(1, 50), "recent_messages_to_keep": st.integers(0, 60)}
+)
+
+
+@given(layered=_LAYERED, rolling=_ROLLING, buffer=_BUFFER)
+def test_what_is_clamped_fits(layered: dict[str, Any], rolling: dict[str, Any], buffer: dict[str, Any]) -> None:
     """Clamping leaves no contradiction, changes nothing that has none, and a second time nothing at all."""
-    wanted = LayeredSettings(
-        snippets_per_promotion=promotion, snippets_per_layer=layer, turns_per_batch=batch, flush_turns=flush
+    wanted = ChatSettings(
+        layered=LayeredSettings(**layered), rolling=RollingSettings(**rolling), summary_buffer=BufferSettings(**buffer)
     )
     clamped = clamp(wanted)
     assert contradictions(clamped) == {}

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from app.api.schemas.settings import SettingsValues
-from app.core.settings import ChatSettings, LayeredSettings, merge_values, resolve
+from app.core.resolving import merge_values, resolve
+from app.core.settings import ChatSettings, LayeredSettings
 from app.formats.turnfold_fields import Unknown, Wrong
 from app.formats.turnfold_settings import read_settings
 

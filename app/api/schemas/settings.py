@@ -5,12 +5,12 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-from app.api.schemas.common import Shown, Unavailable, only
+from app.api.schemas.common import Shown
+from app.api.schemas.strategies import BufferValues, EffectiveBuffer, EffectiveRolling, Placement, RollingValues
 from app.api.text import Bool, Id, Int, Name, Number, StrictModel, Text
 from app.core.settings import RANGES, ChatSettings, DeepestLayer, LayeredSettings, Preset, Window
 from app.core.template import fill
 
-Placement = Annotated[Literal["system_end"], only("system_end", "system_message", "user_message", "in_chat:")]
 Names = Literal["auto", "none", "field", "prefix"]
 OnBacklog = Literal["ask", "all"]
 OnRefused = Literal["extract", "wait"]
@@ -97,8 +97,9 @@ class SettingsValues(StrictModel):
     names: Names | None = Field(default=None, description="How the prompt says who speaks.")
     output_language: Name | None = Field(default=None, description="Of summaries; `auto`: the conversation's own.")
     layered: LayeredValues | None = Field(default=None, description="Layered memory; null follows the server again.")
-    rolling: Unavailable = None
-    summary_buffer: Unavailable = None
+    diagnostics: Bool | None = _switch("diagnostics", "Whether checks after replies are kept, for 50 turns.")
+    rolling: RollingValues | None = Field(default=None, description="Rolling memory; null follows the server again.")
+    summary_buffer: BufferValues | None = Field(default=None, description="The summary buffer; null: the server's.")
 
 
 class EffectiveLayered(Shown):
@@ -141,7 +142,10 @@ class EffectiveSettings(Shown):
     memory_share: float
     names: Names
     output_language: str
+    diagnostics: bool
     layered: EffectiveLayered
+    rolling: EffectiveRolling
+    summary_buffer: EffectiveBuffer
 
 
 class ServerSettings(EffectiveSettings):
