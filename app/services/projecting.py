@@ -10,8 +10,9 @@ from typing import Any, Literal
 from sqlmodel import Session
 
 from app.core.errors import BudgetError
+from app.core.left_out import LeftOut
 from app.core.model import Message
-from app.core.projection import Costs, LeftOut, Projection, project
+from app.core.projection import Costs, Projection, project
 from app.core.trim import MESSAGE_OVERHEAD, resolve_budget
 from app.errors import InvalidRequest, NotFound
 from app.formats.openai_writing import is_legal_name

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from app.core.left_out import LeftOut
 from app.core.model import Message
-from app.core.projection import Costs, LeftOut, Projection, project
+from app.core.projection import Costs, Projection, project
 from tests.support.builders import call, chat, places, reply, result, system, turns, uncovered, user, vectors, view_of
 
 CASES = {case["name"]: case for case in vectors("trim.json")["cases"]}

@@ -6,9 +6,10 @@ from pydantic import ConfigDict, Field
 
 from app.api.schemas.common import Notice, Place, Shown, Unavailable, only
 from app.api.schemas.messages import Said
-from app.api.schemas.settings import Names, Placement
+from app.api.schemas.settings import Names
+from app.api.schemas.strategies import Placement
 from app.api.text import Content, Int, JsonObject, StrictModel
-from app.core.projection import Reason
+from app.core.left_out import Reason
 from app.services.projecting import ProjectionQuery
 
 Format = Annotated[Literal["openai"], only("openai", "anthropic", "text")]

@@ -1,0 +1,94 @@
+"""What a budget can drop of a prompt: whole turns, each behind what stands alone before it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from app.core.left_out import Unsent, is_empty
+from app.core.model import Message, Outline, Turn
+from app.core.trim import MESSAGE_OVERHEAD
+
+
+class Block:
+    """A turn that a budget can drop, behind what stands alone before it: pinned messages of folded turns, strays."""
+
+    def __init__(self, alone: Sequence[Message], turn: Turn | None, unsent: Unsent) -> None:
+        self.own = own = turn.messages if turn else ()
+        before, self._asked, said = sendable(alone, unsent), sendable(own[:-1], unsent), sendable(own, unsent)
+        self.messages = (*before, *said)
+        self.pinned = _pinned(self.messages)
+        self._pinned_before = _pinned(before)
+        self.is_turn = bool(said)
+
+    def sent(self, *, dropped: bool) -> Sequence[Message]:
+        """Pinned messages are always sent."""
+        return self.pinned if dropped else self.messages
+
+    def early(self, *, dropped: bool) -> Sequence[Message]:
+        """Pinned messages whose turn is not sent: they stand before the window and count as the system's."""
+        return self.pinned if dropped else self._pinned_before
+
+    @property
+    def droppable(self) -> int:
+        """Cost of what a budget can take away."""
+        return cost(self.messages) - cost(self.pinned)
+
+    @property
+    def current(self) -> int:
+        """Cost of the turn's messages before its reply: what was current when the reply was made."""
+        return cost(self._asked) - cost(_pinned(self._asked))
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The message at which a window began, by key and by where it stood."""
+
+    key: int
+    index: int
+
+
+def blocks_of(view: Outline, unsent: Unsent) -> list[Block]:
+    """The blocks of a chat's uncovered closed turns, oldest first."""
+    return [Block(alone, turn, unsent) for alone, turn in _parts(view)]
+
+
+def place_of(blocks: Sequence[Block], mark: Mark) -> int:
+    """The number of the block in which a window began; if its message is gone, of the next one after it."""
+    for place, block in enumerate(blocks):
+        if any(message.key == mark.key for message in block.own):
+            return place
+    after = (place for place, block in enumerate(blocks) if block.own and block.own[0].index >= mark.index)
+    return next(after, len(blocks))
+
+
+def mark_of(blocks: Sequence[Block], place: int, end: int) -> Mark:
+    """Where the window begins whose first block has this number; `end` is the index after the last closed turn."""
+    first = next((block.own[0] for block in blocks[place:] if block.own), None)
+    return Mark(first.key, first.index) if first else Mark(0, end)
+
+
+def sendable(messages: Iterable[Message], unsent: Unsent) -> tuple[Message, ...]:
+    """Those of `messages` that can be sent."""
+    return tuple(m for m in messages if m.visible and not is_empty(m) and m not in unsent)
+
+
+def cost(messages: Iterable[Message]) -> int:
+    """Tokens of messages in a prompt, what each costs besides its text included."""
+    return sum(message.tokens + MESSAGE_OVERHEAD for message in messages)
+
+
+def _parts(view: Outline) -> Iterable[tuple[Sequence[Message], Turn | None]]:
+    alone: list[Message] = []
+    for run in view.runs:
+        for turn in run.turns:
+            if turn.coverable:
+                yield alone, turn
+                alone = []
+            else:
+                alone += turn.messages
+        alone += run.strays
+    if alone:
+        yield alone, None
+
+
+def _pinned(messages: Iterable[Message]) -> tuple[Message, ...]:
+    return tuple(message for message in messages if message.pinned)

@@ -1,0 +1,70 @@
+"""Why messages are not sent: ranges of a chat, each with one reason (rolling-and-buffer.md, Projection)."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal
+
+from app.core.model import Message, Role
+
+Reason = Literal["ghosted", "trimmed", "hidden", "omitted", "empty", "orphan"]
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Messages first_index to last_index are not sent, for one reason."""
+
+    first_index: int
+    last_index: int
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Unsent:
+    """Keys of messages that are not sent whatever the budget: those a request omits, and halves of tool pairs."""
+
+    omitted: frozenset[int] = frozenset()
+    orphans: frozenset[int] = frozenset()
+
+    def __contains__(self, message: Message) -> bool:
+        return message.key in self.orphans or message.key in self.omitted
+
+
+def is_empty(message: Message) -> bool:
+    """Whether there is nothing to send. A tool may answer with nothing; its call needs that answer beside it."""
+    return message.blank and message.role is not Role.TOOL
+
+
+def explain(uncovered: Sequence[Message], total: int, sent: Collection[int], unsent: Unsent) -> tuple[LeftOut, ...]:
+    """Ranges of messages that are not sent, in order; what is not among the uncovered is ghosted.
+
+    `total` counts all messages of the chat, `sent` are keys.
+    """
+    reasons: list[tuple[int, int, Reason]] = []
+    expected = 0
+    for message in uncovered:
+        if message.index > expected:
+            reasons.append((expected, message.index - 1, "ghosted"))
+        if message.key not in sent:
+            reasons.append((message.index, message.index, _reason(message, unsent)))
+        expected = message.index + 1
+    if expected < total:
+        reasons.append((expected, total - 1, "ghosted"))
+    return tuple(_joined(reasons))
+
+
+def _reason(message: Message, unsent: Unsent) -> Reason:
+    if message.hidden:
+        return "hidden"
+    if message.omitted or message.key in unsent.omitted:
+        return "omitted"
+    if is_empty(message):
+        return "empty"
+    return "orphan" if message.key in unsent.orphans else "trimmed"
+
+
+def _joined(reasons: Iterable[tuple[int, int, Reason]]) -> Iterable[LeftOut]:
+    numbered = enumerate(reasons)
+    for _, group in groupby(numbered, key=lambda item: (item[1][2], item[1][0] - item[0])):
+        ranges = [value for _, value in group]
+        yield LeftOut(ranges[0][0], ranges[-1][1], ranges[0][2])
