@@ -43,6 +43,7 @@ class SummaryRequest:
     without a speaker per source snippet. `limit` is snippet_tokens; `source_tokens` what the passage holds.
     `strip_patterns` are literal strings taken out of the answer. `clipped`: the passage had its middle cut. `chat` is
     whose summary it is (calls of one connection are shared out between chats), `batch` names it in logs.
+    `count`: how the chat counts tokens, which `limit` and `source_tokens` are in; None leaves that to the summarizer.
     """
 
     kind: Literal["fold", "merge"]
@@ -57,6 +58,7 @@ class SummaryRequest:
     clipped: bool = False
     chat: str = ""
     batch: str = ""
+    count: "CountTokens | None" = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,6 +157,9 @@ class Caller:
         if lane:
             lane.forget()
 
+    def _counter(self, request: SummaryRequest) -> CountTokens:
+        return request.count or self._count
+
     def _lane(self, connection: Connection) -> Lane:
         lane = self._lanes.get(connection.name)
         if lane is None:
@@ -170,7 +173,7 @@ class Caller:
             text = await _in(self._extracting, self._extract, request)
         if not text.strip():
             raise ModelUnusable("The extractive summarizer found no phrase in these turns.", connection=name)
-        return Summary(text, self._count(text), name, None, Usage(), degraded=request.clipped)
+        return Summary(text, self._counter(request)(text), name, None, Usage(), degraded=request.clipped)
 
     async def _attempt(self, batch: _Batch) -> Summary:
         batch.attempt += 1
@@ -197,21 +200,23 @@ class Caller:
             pass  # the connection began to cool down between the two calls
         if isinstance(judged.verdict, Accepted):
             return _summary(batch, judged, degraded=request.clipped)
-        text = await _in(self._judging, cut_to_phrases, judged.text, request.limit, self._count)
+        count = self._counter(request)
+        text = await _in(self._judging, cut_to_phrases, judged.text, request.limit, count)
         if not text:
             raise unusable("gave no phrase that fits")
-        return _summary(batch, replace(judged, text=text, tokens=self._count(text)), degraded=True)
+        return _summary(batch, replace(judged, text=text, tokens=count(text)), degraded=True)
 
     async def _ask(self, batch: _Batch, user: str) -> Judged:
         """One call, cleaned and judged. Raises CallFailed, for an unusable answer too."""
         request = batch.request
-        room = await _in(self._judging, max_tokens, request, user, self._count)
+        count = self._counter(request)
+        room = await _in(self._judging, max_tokens, request, user, count)
         ask = Ask(request.system, user, room)
         with journal.told(request.connection, batch.attempt) as call:
             answer = await batch.lane.run(request, batch.used.calls, lambda: self._send(batch, ask, call))
             batch.lane.answered()
             # Tens of milliseconds for a model that rambles: not on the event loop.
-            judged = await _in(self._judging, judged_answer, request, ask, answer, self._count)
+            judged = await _in(self._judging, judged_answer, request, ask, answer, count)
             call.judged(judged.verdict, judged.usage)
             batch.used += judged.usage
             if isinstance(judged.verdict, Unusable):

@@ -57,12 +57,12 @@ class Extractive:
 
     def __call__(self, request: SummaryRequest) -> str:
         """One line of at most `request.limit` tokens, blank only if the passage is."""
-        units = _units(request)
+        units, count = _units(request), request.count or self._count
         if not units:
             return ""
         space = self._embedding().space([unit.text for unit in units], request.prior)
-        chosen = self._chosen(units, _worth(units, space), space, _Room.of(request))
-        return self._fitted(units, chosen, _Room.of(request).first)
+        chosen = _chosen(units, _worth(units, space), space, _Room.of(request), count)
+        return _fitted(units, chosen, _Room.of(request).first, count)
 
     def _embedding(self) -> "Embedding":
         with self._lock:
@@ -71,46 +71,51 @@ class Extractive:
                 self._loaded = import_module("app.llm.embedding").Embedding(_recalled_texts)
             return self._loaded
 
-    def _chosen(self, units: Sequence[Phrase], worth: Sequence[float], space: "Space", room: "_Room") -> list[int]:
-        """Places of the chosen phrases, best first: worth against likeness to those already chosen (MMR)."""
-        waiting = sorted(range(len(units)), key=lambda place: (-worth[place], place))[:_CANDIDATES]
-        best = waiting[0]
-        floor = worth[best] * room.floor
-        likest = [0.0] * len(units)
-        chosen: list[int] = []
-        left = room.first
-        while waiting:
-            said = {units[place].speaker for place in chosen}
-            value = {
-                place: worth[place] - _REDUNDANCY * likest[place] + _NEW_SPEAKER * (units[place].speaker not in said)
-                for place in waiting
-            }
-            place = max(waiting, key=lambda place: (round(value[place], 6), -place))
-            if chosen and value[place] < floor:
-                break
-            waiting.remove(place)
-            cost = self._count(_render(units, [place]) + SEPARATOR)
-            if cost <= left and likest[place] < _SAME:
-                chosen.append(place)
-                left = min(left, room.all) - cost
-                likest = [max(pair) for pair in zip(likest, space.likeness(place), strict=True)]
-        return chosen or [best]
 
-    def _fitted(self, units: Sequence[Phrase], chosen: list[int], limit: int) -> str:
-        for kept in range(len(chosen), 0, -1):
-            line = _render(units, sorted(chosen[:kept]))
-            if self._count(line) <= limit:
-                return line
-        best = units[chosen[0]]
-        named = bool(best.speaker) and self._count(best.speaker) <= limit // 2
-        return self._shortened(_run(best.speaker if named else "", [best.text]), limit)
+def _chosen(
+    units: Sequence[Phrase], worth: Sequence[float], space: "Space", room: "_Room", count: CountTokens
+) -> list[int]:
+    """Places of the chosen phrases, best first: worth against likeness to those already chosen (MMR)."""
+    waiting = sorted(range(len(units)), key=lambda place: (-worth[place], place))[:_CANDIDATES]
+    best = waiting[0]
+    floor = worth[best] * room.floor
+    likest = [0.0] * len(units)
+    chosen: list[int] = []
+    left = room.first
+    while waiting:
+        said = {units[place].speaker for place in chosen}
+        value = {
+            place: worth[place] - _REDUNDANCY * likest[place] + _NEW_SPEAKER * (units[place].speaker not in said)
+            for place in waiting
+        }
+        place = max(waiting, key=lambda place: (round(value[place], 6), -place))
+        if chosen and value[place] < floor:
+            break
+        waiting.remove(place)
+        cost = count(_render(units, [place]) + SEPARATOR)
+        if cost <= left and likest[place] < _SAME:
+            chosen.append(place)
+            left = min(left, room.all) - cost
+            likest = [max(pair) for pair in zip(likest, space.likeness(place), strict=True)]
+    return chosen or [best]
 
-    def _shortened(self, line: str, limit: int) -> str:
-        low, high = 1, len(line)
-        while low < high:
-            middle = (low + high + 1) // 2
-            low, high = (middle, high) if self._count(line[:middle].rstrip()) <= limit else (low, middle - 1)
-        return line[:low].rstrip()
+
+def _fitted(units: Sequence[Phrase], chosen: list[int], limit: int, count: CountTokens) -> str:
+    for kept in range(len(chosen), 0, -1):
+        line = _render(units, sorted(chosen[:kept]))
+        if count(line) <= limit:
+            return line
+    best = units[chosen[0]]
+    named = bool(best.speaker) and count(best.speaker) <= limit // 2
+    return _shortened(_run(best.speaker if named else "", [best.text]), limit, count)
+
+
+def _shortened(line: str, limit: int, count: CountTokens) -> str:
+    low, high = 1, len(line)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if count(line[:middle].rstrip()) <= limit else (low, middle - 1)
+    return line[:low].rstrip()
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,18 @@ class Connections:
             return self._from_environment()
         raise NotFound(f"There is no connection {name!r}. PUT /v1/connections/{name} makes it.")
 
+    def counted_model(self, session: Session, name: str) -> str | None:
+        """The model whose tokens are counted: None where there is none, "" where a server is not told which one.
+
+        A connection that is not there counts like no model. The extractive summarizer may be given the name of a model
+        that does nothing but count.
+        """
+        found = stored.model_of(session, name)
+        if found is None:
+            found = (self.env.llm_provider, self.env.llm_model) if name == "default" else (EXTRACTIVE.provider, None)
+        provider, model = found
+        return model or (None if provider == EXTRACTIVE.provider else "")
+
     def all(self) -> list[ConnectionView]:
         """All connections by name."""
         with self.db.read() as session:

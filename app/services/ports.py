@@ -18,6 +18,14 @@ class Counter(Protocol):
     def count_many(self, texts: Sequence[str]) -> list[int]: ...
 
 
+class Counters(Protocol):
+    """The counters of all models."""
+
+    def of(self, model: str | None) -> Counter:
+        """Counts as the model of this name does; None is no model, "" one whose name is not known."""
+        ...
+
+
 class InThread(Protocol):
     """Makes a database call in a thread, and again while the database is locked, full or away.
 

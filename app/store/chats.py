@@ -16,6 +16,7 @@ _BY_ID = select(Chat).options(_LIGHT).where(col(Chat.id) == bindparam("id"))
 _M = SQLModel.metadata.tables["messages"].c
 _S = SQLModel.metadata.tables["server_settings"].c
 _SETTINGS = select(col(ServerSettings.settings))
+_OWN = select(col(Chat.settings), _SETTINGS.scalar_subquery()).where(col(Chat.id) == bindparam("id"))
 
 
 def find(session: Session, chat_id: str) -> Chat | None:
@@ -96,6 +97,12 @@ def surroundings(session: Session, chat_key: int) -> tuple[int, dict[str, Any]]:
 def server_settings(session: Session) -> dict[str, Any]:
     """The values that an operator set for all chats."""
     return dict(session.execute(_SETTINGS).scalar_one_or_none() or {})
+
+
+def settings_of(session: Session, chat_id: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The server-wide values and a chat's own; a chat that is not there has none."""
+    found = rows(session, _OWN, {"id": chat_id}).one_or_none()
+    return (found[1] or {}, found[0] or {}) if found else (server_settings(session), {})
 
 
 def save_server_settings(session: Session, values: dict[str, Any]) -> None:

@@ -2,17 +2,27 @@
 
 from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import bindparam, delete, select
 from sqlmodel import Session, col
 
 from app.store.clock import now_ms
-from app.store.engine import changed
+from app.store.engine import changed, rows
 from app.store.tables import ConnectionRow
+
+_MODEL = select(col(ConnectionRow.provider), col(ConnectionRow.model)).where(
+    col(ConnectionRow.name) == bindparam("name")
+)
 
 
 def find(session: Session, name: str) -> ConnectionRow | None:
     """One stored connection."""
     return session.get(ConnectionRow, name)
+
+
+def model_of(session: Session, name: str) -> tuple[str, str | None] | None:
+    """Provider and model of a stored connection."""
+    found = rows(session, _MODEL, {"name": name}).one_or_none()
+    return None if found is None else (found[0], found[1])
 
 
 def all_stored(session: Session) -> list[ConnectionRow]:
