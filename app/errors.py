@@ -146,6 +146,7 @@ class ModelRejected(ModelError):
 
 
 class ModelUnusable(ModelError):
-    """The server answers, but no answer can become memory."""
+    """The server answers, but no answer can become memory. `blank`: the last one said nothing at all."""
 
     code = "provider_rejected"
+    blank = False

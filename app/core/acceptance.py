@@ -32,6 +32,7 @@ class Unusable:
 
 Verdict = Accepted | TooLong | Unusable
 
+BLANK = "gave a blank answer; if it reasons first, switch that off or raise its max_tokens"
 REFUSED = "refused to answer; another model or other prompts may do better"
 
 _NATURAL_ENDS = frozenset({"stop", "eos", "eos_token", "end_turn", "stop_sequence"})
@@ -108,7 +109,7 @@ def _unusable_ending(ending: Ending) -> str | None:
 
 def _unusable_text(text: str) -> str | None:
     if not any(character.isalnum() for character in text):
-        return "gave a blank answer; if it reasons first, switch that off or raise its max_tokens"
+        return BLANK
     opening = text[:_REFUSAL_CHARS].lower().replace("’", "'")
     if _NO_SUMMARY.match(opening):
         return "gave an error text or a placeholder for an answer; see its server's log"

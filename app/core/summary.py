@@ -40,7 +40,9 @@ class SummaryRequest:
 
     `system` and `user` are the rendered prompts for a model. `prior` (texts of the snippets before the passage, in
     reading order) and `passage` are the same material as data, for the extractive summarizer; a merge has one line
-    without a speaker per source snippet. `limit` is snippet_tokens; `source_tokens` what the passage holds.
+    without a speaker per source snippet. `previous` is the one summary that this one takes the place of, "" if it is
+    the first of its kind, None where each passage has a summary of its own. `limit` is snippet_tokens or
+    max_summary_tokens; `source_tokens` what the passage holds.
     `strip_patterns` are literal strings taken out of the answer. `clipped`: the passage had its middle cut. `chat` is
     whose summary it is (calls of one connection are shared out between chats), `batch` names it in logs.
     `count`: how the chat counts tokens, which `limit` and `source_tokens` are in; None leaves that to the summarizer.
@@ -58,6 +60,7 @@ class SummaryRequest:
     clipped: bool = False
     chat: str = ""
     batch: str = ""
+    previous: str | None = None
     count: "CountTokens | None" = field(default=None, repr=False, compare=False)
 
 

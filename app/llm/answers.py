@@ -33,14 +33,20 @@ def max_tokens(request: SummaryRequest, user: str, count: CountTokens) -> int:
     if not connection.context_size:
         return wanted
     prompt = count(request.system) + count(user) + _TEMPLATE_TOKENS
-    return max(2 * request.limit, min(wanted, connection.context_size - prompt))
+    # A summary written anew is fitted into the window beside one limit, everything else beside two.
+    least = 2 * request.limit if request.previous is None else request.limit
+    return max(least, min(wanted, connection.context_size - prompt))
 
 
 def judged_answer(request: SummaryRequest, ask: Ask, answer: Answer, count: CountTokens) -> Judged:
-    """Cleans, counts and judges. Where the server sent no token counts, prompt and answer are counted as they were."""
+    """Cleans, counts and judges. Where the server sent no token counts, prompt and answer are counted as they were.
+
+    A summary that the next one starts from is never longer than its limit: it would take the room of the turns.
+    """
     text = clean(answer.text, request.strip_patterns)
     tokens = count(text)
-    verdict = judge(text, answer.ending, tokens=tokens, limit=request.limit, source_tokens=request.source_tokens)
+    source = request.source_tokens if request.previous is None else 0
+    verdict = judge(text, answer.ending, tokens=tokens, limit=request.limit, source_tokens=source)
     prompt, completion = answer.prompt_tokens, answer.completion_tokens
     if prompt is None:
         prompt = count(ask.system) + count(ask.user)

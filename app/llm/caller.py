@@ -17,7 +17,7 @@ from app.core.health import Health, Trial
 from app.core.model import Usage
 from app.core.retry import Failure, RetryPolicy, Wait, decide
 from app.core.summary import Connection, CountTokens, Summary, SummaryRequest
-from app.errors import ModelUnavailable, ModelUnusable
+from app.errors import ModelUnavailable
 from app.llm import faults, journal, ollama, openai
 from app.llm.answers import ROOM_TO_THINK, Judged, judged_answer, max_tokens
 from app.llm.http import Clock, exchange, quiet_http_logs
@@ -172,7 +172,7 @@ class Caller:
         async with self._extractor.of(request.chat):
             text = await _in(self._extracting, self._extract, request)
         if not text.strip():
-            raise ModelUnusable("The extractive summarizer found no phrase in these turns.", connection=name)
+            raise faults.nothing_to_extract(name)
         return Summary(text, self._counter(request)(text), name, None, Usage(), degraded=request.clipped)
 
     async def _attempt(self, batch: _Batch) -> Summary:

@@ -7,7 +7,7 @@ numbers, and what memory does not say yet.
 
 import re
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -57,12 +57,33 @@ class Extractive:
 
     def __call__(self, request: SummaryRequest) -> str:
         """One line of at most `request.limit` tokens, blank only if the passage is."""
-        units, count = _units(request), request.count or self._count
+        count = request.count or self._count
+        if request.previous:
+            return self._extended(request, request.previous, count)
+        return self._line(_units(request), request.prior, _Room.of(request), count)
+
+    def _extended(self, request: SummaryRequest, previous: str, count: CountTokens) -> str:
+        """The summary so far, as far as it fits, then a line for the passage.
+
+        What was once worth telling goes before what is new, but a third of the limit is the passage's: a summary that
+        is full must not stay as it is for ever.
+        """
+        share = max(1, request.limit // 3, request.limit - count(previous + SEPARATOR))
+        room = replace(_Room.of(request), first=share)
+        new = self._line(_units(request), (*request.prior, previous), room, count)
+        left = request.limit - (count(SEPARATOR + new) if new else 0)
+        old = previous if count(previous) <= left else ""
+        if not old and left > 0:
+            old = self._line(_recalled(previous), (), _Room(left, left, 0.0), count)
+        return SEPARATOR.join(filter(None, (old, new)))
+
+    def _line(self, units: Sequence[Phrase], known: Sequence[str], room: "_Room", count: CountTokens) -> str:
+        """The best of `units` that fit; "" if there are none."""
         if not units:
             return ""
-        space = self._embedding().space([unit.text for unit in units], request.prior)
-        chosen = _chosen(units, _worth(units, space), space, _Room.of(request), count)
-        return _fitted(units, chosen, _Room.of(request).first, count)
+        space = self._embedding().space([unit.text for unit in units], known)
+        chosen = _chosen(units, _worth(units, space), space, room, count)
+        return _fitted(units, chosen, room.first, count)
 
     def _embedding(self) -> "Embedding":
         with self._lock:

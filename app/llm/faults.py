@@ -3,6 +3,7 @@
 from datetime import datetime
 from http import HTTPStatus
 
+from app.core.acceptance import BLANK
 from app.core.retry import Failure
 from app.core.summary import Connection
 from app.errors import ModelError, ModelRejected, ModelUnavailable, ModelUnusable
@@ -41,13 +42,23 @@ def error(connection: Connection, failure: Failure, *, retry_at: datetime | None
     kind: type[ModelError] = ModelUnavailable if failure.retried else ModelRejected
     if failure.kind == "unusable":
         kind = ModelUnusable
-    return kind(
+    found = kind(
         describe(connection, failure),
         connection=connection.name,
         status=failure.status,
         retry_at=retry_at,
         calls=calls,
     )
+    if isinstance(found, ModelUnusable):
+        found.blank = failure.reason == BLANK
+    return found
+
+
+def nothing_to_extract(connection: str) -> ModelUnusable:
+    """The error of a passage without a phrase."""
+    found = ModelUnusable("The extractive summarizer found no phrase in these turns.", connection=connection)
+    found.blank = True
+    return found
 
 
 def cooling_down(connection: Connection, retry_at: datetime, last_error: str | None, calls: int) -> ModelUnavailable:

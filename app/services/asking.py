@@ -68,14 +68,15 @@ class Asking:
         clipped: bool,
         raw: Sequence[Message] = (),
     ) -> SummaryRequest:
-        lines = _lines(session, state, passage)
+        lines = lines_of(session, state, passage)
         if clipped:
-            lines = self._clip(lines, state.settings.layered.passage_tokens)
+            cut = clip(lines, state.settings.layered.passage_tokens, self.count)
+            lines = [line for line in cut if line.text]
         tokens = sum(message.tokens for message in passage)
         near = newest_within(raw, self._room_for_raw(state, connection, tokens)) if raw else ()
         prior = self._capped(state, before, connection, tokens + sum(message.tokens for message in near))
-        prior += _told(_lines(session, state, near)) if near else []
-        prompt = self._render(state, prior, "\n".join(_told(lines)), merge=False)
+        prior += told(lines_of(session, state, near)) if near else []
+        prompt = self._render(state, prior, "\n".join(told(lines)), merge=False)
         return _request("fold", state, connection, prompt, prior, lines, tokens, clipped=clipped)
 
     def _condense(
@@ -107,12 +108,6 @@ class Asking:
         material = Material(user, char, "\n".join(prior), story, state.settings.output_language)
         return render(state.settings.layered, material)
 
-    def _clip(self, lines: Sequence[Line], limit: int) -> list[Line]:
-        """Lines that are too long lose their middle, the longest the most."""
-        shares = share_out([self.count(line.text) for line in lines], limit)
-        cut = (cut_middle(line.text, share, self.count, _CUT) for line, share in zip(lines, shares, strict=True))
-        return [Line(line.speaker, text) for line, text in zip(lines, cut, strict=True) if text]
-
 
 def speaker(user_name: str | None, character_name: str | None, role: str, name: str | None) -> str:
     """Who says a message: its own name, else the chat's for its role."""
@@ -121,24 +116,34 @@ def speaker(user_name: str | None, character_name: str | None, role: str, name: 
     return " ".join((name or by_role.get(role, "Note")).split())
 
 
-def _room(state: ChatState, context_size: int, passage: int) -> int:
-    """Tokens of a model's window that are left for what precedes a passage."""
-    return max(1, context_size - passage - state.settings.layered.snippet_tokens * 2 - _INSTRUCTIONS)
+def clip(lines: Sequence[Line], limit: int, count: CountTokens) -> list[Line]:
+    """Lines that are too long lose their middle, the longest the most; where there is no room at all, all they say."""
+    shares = share_out([count(line.text) for line in lines], limit)
+    cut = (cut_middle(line.text, share, count, _CUT) for line, share in zip(lines, shares, strict=True))
+    return [Line(line.speaker, text) for line, text in zip(lines, cut, strict=True)]
 
 
-def _lines(session: Session, state: ChatState, passage: Sequence[Message]) -> list[Line]:
+def lines_of(session: Session, state: ChatState, passage: Sequence[Message]) -> list[Line]:
+    """What the messages of a passage say, and who says it; a message without a text any more has no line."""
     texts = messages.contents(session, [message.key for message in passage])
-    return [Line(*_spoken(state, texts[message.key])) for message in passage if message.key in texts]
+    return [Line(*spoken(state, texts[message.key])) for message in passage if message.key in texts]
 
 
-def _told(lines: Iterable[Line]) -> list[str]:
+def told(lines: Iterable[Line]) -> list[str]:
+    """Lines as a model reads them."""
     return [f"{line.speaker}: {line.text}" for line in lines]
 
 
-def _spoken(state: ChatState, said: Content) -> tuple[str, str]:
+def spoken(state: ChatState, said: Content) -> tuple[str, str]:
+    """Who says a message, and what; its tool calls are told in words."""
     who = speaker(state.chat.user_name, state.chat.character_name, said.role, said.name)
     calls = [f"[calls {_called(call)}]" for call in said.tool_calls or ()]
     return who, " ".join(part for part in (said.content or "", *calls) if part)
+
+
+def _room(state: ChatState, context_size: int, passage: int) -> int:
+    """Tokens of a model's window that are left for what precedes a passage."""
+    return max(1, context_size - passage - state.settings.layered.snippet_tokens * 2 - _INSTRUCTIONS)
 
 
 def _called(call: Mapping[str, object]) -> str:

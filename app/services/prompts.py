@@ -14,9 +14,11 @@ from app.core.settings import LayeredSettings
 from app.core.template import fence, fill
 
 _VARIABLES = ("player_name", "context_str", "story_txt", "max_tokens", "char", "user", "output_language", "summary")
-_OWN_VARIABLES = {name: "{{" + name + "}}" for name in _VARIABLES}
+_REWRITE_VARIABLES = ("previous_summary", "turns", "max_summary_tokens")
+_OWN_VARIABLES = {name: "{{" + name + "}}" for name in _VARIABLES + _REWRITE_VARIABLES}
 _PRESETS: tuple[Literal["narrative", "game_state"], ...] = ("narrative", "game_state")
 _TAGS = ("prior_context", "passage", "memory_lines")
+_REWRITE_TAGS = ("previous_summary", "turns")
 _SUMMARY_TAG = "conversation_summary"
 _NO_CONTEXT = "(none yet)"
 _SAME_LANGUAGE = "the language of the conversation"
@@ -60,6 +62,7 @@ class PromptLibrary:
         # Autoescaping is for HTML: it would turn the quotes and angle brackets of a prompt into entities.
         self._files = Environment(loader=FileSystemLoader(folder), undefined=StrictUndefined, autoescape=False)
         self._presets = {name: self._preset(name) for name in _PRESETS}
+        self._rewrites = {name: self._rewrite(name) for name in ("rolling", "summary_buffer")}
         self._injection = self._text("injection")
         self._label = self._text("memory_label")
 
@@ -76,6 +79,17 @@ class PromptLibrary:
         """The prompt that condenses the story, lines of memory, into one; the context is the deeper memory."""
         texts = self._texts(settings)
         return _filled(texts.system_prompt, texts.merge_prompt, settings, material)
+
+    def render_rewrite(self, strategy: str, material: Material, limit: int) -> RenderedPrompt:
+        """The prompt that writes the one summary of a strategy anew: the context is the summary so far, the story the
+        turns after it.
+        """
+        texts = self._rewrites[strategy]
+        values = rewrite_values(material.output_language, limit) | {
+            "previous_summary": fence_rewrite(material.context) if material.context.strip() else _NO_CONTEXT,
+            "turns": fence_rewrite(material.story),
+        }
+        return RenderedPrompt(fill(texts.system, values), fill(texts.user, values))
 
     def memory_block(self, settings: LayeredSettings, summary_text: str) -> str:
         """The memory as it stands in a chat's prompt: a line that says what it is, then the wrapper around it.
@@ -105,8 +119,21 @@ class PromptLibrary:
         )
         return PresetTexts(name, focus, system, user, merge)
 
+    def _rewrite(self, name: str) -> RenderedPrompt:
+        return RenderedPrompt(self._text(f"{name}/system"), self._text(f"{name}/user"))
+
     def _text(self, name: str) -> str:
         return self._files.get_template(f"{name}.md.j2").render(_OWN_VARIABLES)
+
+
+def fence_rewrite(text: str) -> str:
+    """`text` that cannot leave its place in a prompt that writes a summary anew."""
+    return fence(text, *_REWRITE_TAGS)
+
+
+def rewrite_values(output_language: str, limit: int) -> dict[str, str]:
+    """What stands in the instructions of such a prompt, a person's own ones too."""
+    return {"max_summary_tokens": str(limit), "output_language": _language(output_language)}
 
 
 def _filled(system: str, user: str, settings: LayeredSettings, material: Material) -> RenderedPrompt:
@@ -115,7 +142,6 @@ def _filled(system: str, user: str, settings: LayeredSettings, material: Materia
 
 
 def _values(settings: LayeredSettings, material: Material) -> dict[str, str]:
-    language = material.output_language
     return {
         "player_name": _name(material.user or "User"),
         "char": _name(material.char),
@@ -123,10 +149,14 @@ def _values(settings: LayeredSettings, material: Material) -> dict[str, str]:
         "context_str": fence(material.context, *_TAGS) if material.context.strip() else _NO_CONTEXT,
         "story_txt": fence(material.story, *_TAGS),
         "max_tokens": str(settings.snippet_tokens),
-        "output_language": _SAME_LANGUAGE if language in ("", "auto") else _name(language),
+        "output_language": _language(material.output_language),
     }
+
+
+def _language(name: str) -> str:
+    return _SAME_LANGUAGE if name in ("", "auto") else _name(name)
 
 
 def _name(text: str) -> str:
     """A name on one line: it stands outside the fences."""
-    return " ".join(fence(text, *_TAGS).split())
+    return " ".join(fence(text, *_TAGS, *_REWRITE_TAGS).split())
