@@ -16,7 +16,7 @@ from app.jobs.threads import Patience, Threads
 from app.llm.caller import Caller
 from app.llm.extractive import Extractive
 from app.llm.http import new_client
-from app.llm.tokens import TokenCounter
+from app.llm.tokens import Counters, TokenCounter
 from app.resources import resource_dir
 from app.services.asking import Asking
 from app.services.blocks import Blocks
@@ -26,6 +26,7 @@ from app.services.bundle import Services
 from app.services.checkup import Checkup
 from app.services.commands import Commands
 from app.services.connections import Connections
+from app.services.counters import ChatCounters
 from app.services.editing import Editing
 from app.services.estimating import Estimating
 from app.services.exporting import Exporting
@@ -102,13 +103,14 @@ def assemble(
     secret = settings.secret_key.get_secret_value() if settings.secret_key else None
     caller = models or _caller(settings, client, count, sleep)
     connections = Connections(db, open_vault(secret, sqlite_file(settings.database_url)), settings, caller)
+    counters = ChatCounters(db, connections, Counters(count))
     prompts = PromptLibrary(resource_dir("prompts"))
     patience = Patience(Threads("turnfold-folding", 4), sleep)
     planning = Planning(Asking(prompts, count), connections)
     limits = Limits(settings.job_max_calls, settings.job_max_s)
     folding = Folding(db, planning, Failing(db), caller, limits, settings.breaker_cooldown_s, patience)
     runner = Runner(db, folding, Starting(db, settings.resume_jobs), beat_s)
-    services = _services(db, count, connections, prompts, caller, runner)
+    services = _services(db, count, counters, connections, prompts, caller, runner)
     return Server(settings, db, client, runner, services)
 
 
@@ -128,6 +130,7 @@ def _caller(settings: Settings, client: httpx.AsyncClient, count: Counter, sleep
 def _services(
     db: Database,
     count: Counter,
+    counters: ChatCounters,
     connections: Connections,
     prompts: PromptLibrary,
     models: Models,
@@ -141,10 +144,10 @@ def _services(
     watchers = Threads("turnfold-watching", 2)
     return Services(
         keeping=Keeping(db, runner),
-        recording=Recording(db, count, runner),
-        editing=Editing(db, count, runner),
-        recovering=Recovering(db, count, runner),
-        syncing=Syncing(db, count, runner),
+        recording=Recording(db, counters, runner),
+        editing=Editing(db, counters, runner),
+        recovering=Recovering(db, counters, runner),
+        syncing=Syncing(db, counters, runner),
         branching=Branching(db),
         steering=steering,
         repairing=repairing,
@@ -154,11 +157,11 @@ def _services(
         searching=searching,
         projecting=Projecting(db, blocks, connections, count),
         connections=connections,
-        revising=Revising(db, count, runner),
+        revising=Revising(db, counters, runner),
         undoing=Undoing(db, runner),
         working=Working(db, runner),
         watching=Watching(db, Lookout(db, watchers), watchers),
-        importing=Importing(db, count, runner),
+        importing=Importing(db, counters, runner),
         exporting=Exporting(db),
         commands=Commands(reporting, steering, searching),
         prompts=prompts,

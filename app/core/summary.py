@@ -1,6 +1,6 @@
 """What a summarizer is asked and what it gives back."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -80,6 +80,12 @@ class CountTokens(Protocol):
     """Counts the tokens of one text."""
 
     def __call__(self, text: str, /) -> int: ...
+
+
+class Counter(CountTokens, Protocol):
+    """Counts tokens, one text or many."""
+
+    def count_many(self, texts: Sequence[str]) -> list[int]: ...
 
 
 class Summarizer(Protocol):

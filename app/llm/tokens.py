@@ -14,6 +14,7 @@ from threading import Lock
 import tiktoken
 
 from app.core.families import Family, Vocabulary, family_of
+from app.core.summary import Counter
 
 # The published pre-tokenizer of o200k_base: words with their leading mark, numbers by threes, marks, white space.
 _CONTRACTION = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
@@ -80,7 +81,7 @@ class TokenCounter:
 class FamilyCounter:
     """Counts as a family is counted: by a vocabulary that is not its own, with its safety factor, rounded up."""
 
-    def __init__(self, vocabulary: TokenCounter, family: Family) -> None:
+    def __init__(self, vocabulary: Counter, family: Family) -> None:
         self._vocabulary = vocabulary
         self._family = family
 
@@ -100,13 +101,13 @@ class Counters:
     that what was counted can be remembered by its counter.
     """
 
-    def __init__(self, o200k: TokenCounter | None = None) -> None:
+    def __init__(self, o200k: Counter | None = None) -> None:
         """`o200k` takes the place of the default vocabulary, which is loaded at once."""
-        self._vocabularies: dict[Vocabulary, TokenCounter] = {"o200k_base": o200k or TokenCounter()}
-        self._families: dict[Family, TokenCounter | FamilyCounter] = {}
+        self._vocabularies: dict[Vocabulary, Counter] = {"o200k_base": o200k or TokenCounter()}
+        self._families: dict[Family, Counter] = {}
         self._lock = Lock()
 
-    def of(self, model: str | None) -> TokenCounter | FamilyCounter:
+    def of(self, model: str | None) -> Counter:
         """Counts as the model of this name does; None is no model, "" one whose name is not known."""
         family = family_of(model)
         with self._lock:
@@ -114,7 +115,7 @@ class Counters:
                 self._families[family] = self._made(family)
             return self._families[family]
 
-    def _made(self, family: Family) -> TokenCounter | FamilyCounter:
+    def _made(self, family: Family) -> Counter:
         if family.vocabulary not in self._vocabularies:
             self._vocabularies[family.vocabulary] = TokenCounter(family.vocabulary)
         counter = self._vocabularies[family.vocabulary]

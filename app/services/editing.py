@@ -9,6 +9,7 @@ from sqlmodel import Session
 from app.core.edits import Effect, Marks, effect_of_change, effect_of_removal
 from app.core.model import Role
 from app.errors import InvalidRequest, NotFound
+from app.services.counters import ChatCounters
 from app.services.ports import Counter, Runner
 from app.services.reading import require_chat
 from app.services.recording import Draft, MessageView, measure, show
@@ -28,7 +29,7 @@ class Editing:
     """Changes single messages. Methods raise NotFound for what is not there."""
 
     db: Database
-    count: Counter
+    counters: ChatCounters
     runner: Runner
 
     def edit(self, chat_id: str, message_id: str, fields: Mapping[str, Any]) -> MessageView:
@@ -44,7 +45,7 @@ class Editing:
                     "content: Must be a string; null only beside tool_calls.",
                     [{"loc": ["body", "content"], "msg": "Must be a string; null only beside tool_calls."}],
                 )
-            job_id = change(session, chat, row, fields, self.count)
+            job_id = change(session, chat, row, fields, self.counters.of_chat(session, chat))
             shown = show_message(session, chat, message_id)
         self._poke(job_id)
         return shown

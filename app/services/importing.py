@@ -15,7 +15,8 @@ from app.errors import Conflict, InvalidRequest
 from app.formats.memory_file import open_memory
 from app.formats.parsed import ParsedChat, ParsedMemory, ParsedMessage, Warning, WarningLog
 from app.formats.recognize import TURNFOLD, open_chat, recognize
-from app.services.adopting import TakenIn, take_in, weigh
+from app.services.adopting import Offer, TakenIn, take_in, weigh
+from app.services.counters import ChatCounters
 from app.services.locating import Layout, locate
 from app.services.ports import Counter, Runner
 from app.services.reading import read_state, require_chat
@@ -47,7 +48,7 @@ class Importing:
     """Imports chats and memories."""
 
     db: Database
-    count: Counter
+    counters: ChatCounters
     runner: Runner
 
     def load(
@@ -71,11 +72,13 @@ class Importing:
         beside = open_memory(memory, log) if memory is not None else None
         parsed = open_chat(stream, format=format)
         brought = _chosen(parsed.memory, beside, log)
+        count = self.counters.of_new({})
         with SpooledTemporaryFile(max_size=_IN_MEMORY) as spool:
             layout = Layout(brought)
-            batches = self._spool(parsed.messages, spool, layout, log)
+            batches = _spool(count, parsed.messages, spool, layout, log)
             chat = _Read(parsed, layout, _unspool(spool, batches))
-            imported, job_id = self._store(chat, brought, chat_id, title, log)
+            offer = weigh(count, brought) if brought is not None else None
+            imported, job_id = self._store(chat, offer, chat_id, title, log)
         if job_id is not None:
             self.runner.poke(job_id)
         return imported
@@ -86,7 +89,7 @@ class Importing:
             require_chat(session, chat_id)
         log = WarningLog()
         memory = open_memory(stream, log)
-        offer = weigh(self.count, memory)
+        offer = weigh(self.counters.ahead(chat_id), memory)
         with self.db.write() as session:
             chat = require_chat(session, chat_id)
             where = locate(session, chat.key, chats.count_messages(session, chat.key), memory)
@@ -104,7 +107,7 @@ class Importing:
         """Take in a chat that was exported from here."""
         if memory is not None:
             raise InvalidRequest("The chat's file brings its own memory; import it without one beside it.")
-        restored = restore(self.db, self.count, stream, chat_id=chat_id, title=title)
+        restored = restore(self.db, self.counters.of_new, stream, chat_id=chat_id, title=title)
         if restored.job_id is not None:
             self.runner.poke(restored.job_id)
         return Imported(restored.chat_id, restored.messages, restored.snippets, restored.warnings)
@@ -114,25 +117,9 @@ class Importing:
             if chat_id is not None and chats.find(session, chat_id):
                 raise _taken(chat_id)
 
-    def _spool(self, found: Iterable[ParsedMessage], spool: IO[bytes], layout: Layout, log: WarningLog) -> int:
-        """Write drafts with their sizes, batch by batch; returns the number of batches."""
-        seen: set[int] = set()
-        written = 0
-        for some in _batches(found):
-            for message in some:
-                layout.add(message)
-            drafts = [_draft(message, seen, log) for message in some]
-            sizes = measure(self.count, drafts)
-            # Plain tuples: a frozen dataclass with slots takes eight times as long to pickle.
-            pairs = zip(drafts, sizes, strict=True)
-            pickle.dump([(_VALUES(draft), (size.text, size.calls)) for draft, size in pairs], spool)
-            written += 1
-        return written
-
     def _store(
-        self, read: "_Read", brought: ParsedMemory | None, chat_id: str | None, title: str | None, log: WarningLog
+        self, read: "_Read", offer: Offer | None, chat_id: str | None, title: str | None, log: WarningLog
     ) -> tuple[Imported, str | None]:
-        offer = weigh(self.count, brought or ParsedMemory())
         with self.db.write() as session:
             if chat_id is not None and chats.find(session, chat_id):
                 raise _taken(chat_id)
@@ -142,7 +129,7 @@ class Importing:
             for batch in read.batches:
                 total = insert(session, chat, batch, total)
             session.flush()
-            taken = take_in(session, chat, offer, read.layout.whereabouts, log) if brought else TakenIn(0, bytes(total))
+            taken = take_in(session, chat, offer, read.layout.whereabouts, log) if offer else TakenIn(0, bytes(total))
             _tell_ghosts(read.layout.ghosted, taken, log)
             job, _ = queue_after_change(session, chat)
             warnings = [*read.parsed.warnings, *log.entries]
@@ -169,6 +156,22 @@ class _Read:
                 (replace(draft, hidden=False), size) if mark and draft.hidden else (draft, size)
                 for (draft, size), mark in zip(batch, marks, strict=True)
             ]
+
+
+def _spool(count: Counter, found: Iterable[ParsedMessage], spool: IO[bytes], layout: Layout, log: WarningLog) -> int:
+    """Write drafts with their sizes, batch by batch; returns the number of batches."""
+    seen: set[int] = set()
+    written = 0
+    for some in _batches(found):
+        for message in some:
+            layout.add(message)
+        drafts = [_draft(message, seen, log) for message in some]
+        sizes = measure(count, drafts)
+        # Plain tuples: a frozen dataclass with slots takes eight times as long to pickle.
+        pairs = zip(drafts, sizes, strict=True)
+        pickle.dump([(_VALUES(draft), (size.text, size.calls)) for draft, size in pairs], spool)
+        written += 1
+    return written
 
 
 def _unspool(spool: IO[bytes], batches: int) -> Iterator[list[tuple[Draft, Size]]]:

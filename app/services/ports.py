@@ -1,21 +1,14 @@
 """What services need from elsewhere; `app.assembly` chooses who provides it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Protocol, TypeVar, TypeVarTuple
 
 from app.core.health import Health, Trial
 from app.core.summary import Connection
+from app.core.summary import Counter as Counter  # what services count with; models are spoken to with it too
 
 T = TypeVar("T")
 Args = TypeVarTuple("Args")
-
-
-class Counter(Protocol):
-    """Counts tokens, one text or many."""
-
-    def __call__(self, text: str, /) -> int: ...
-
-    def count_many(self, texts: Sequence[str]) -> list[int]: ...
 
 
 class Counters(Protocol):

@@ -13,6 +13,7 @@ from sqlmodel import Session
 
 from app.core.model import Role, Strategy, Usage
 from app.errors import Conflict, InvalidRequest, NotFound
+from app.services.counters import ChatCounters
 from app.services.ports import Counter, Runner
 from app.services.reading import require_chat
 from app.services.starting import queue_after_change
@@ -94,7 +95,7 @@ class Recording:
     """Stores messages, and queues the folding they make due in the same transaction."""
 
     db: Database
-    count: Counter
+    counters: ChatCounters
     runner: Runner
 
     async def append(self, chat_id: str, drafts: Sequence[Draft], fold: Fold, wait_s: float) -> Appended:
@@ -111,7 +112,7 @@ class Recording:
     def store(self, chat_id: str, drafts: Sequence[Draft], *, fold: Fold) -> Appended:
         """Store the messages and queue a job if one is due, in one transaction. Raises Conflict, InvalidRequest."""
         refuse_doubles(drafts)
-        sizes = measure(self.count, drafts)
+        sizes = measure(self.counters.ahead(chat_id), drafts)
         with self.db.write() as session:
             chat = chats.find(session, chat_id) or chats.add(session, chat_id, {})
             known = messages.by_ids(session, chat.key, [draft.id for draft in drafts if draft.id])

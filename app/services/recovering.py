@@ -7,8 +7,9 @@ from sqlmodel import Session
 
 from app.core.model import Role
 from app.errors import Conflict, NotFound
+from app.services.counters import ChatCounters
 from app.services.editing import SAID, change, finish, require_message, show_message
-from app.services.ports import Counter, Runner
+from app.services.ports import Runner
 from app.services.reading import require_chat
 from app.services.recording import Draft, MessageView, measure, row_of
 from app.services.settling import Traces
@@ -37,7 +38,7 @@ class Recovering:
     """Reads and brings back what is kept of messages. Methods raise NotFound for what is not there."""
 
     db: Database
-    count: Counter
+    counters: ChatCounters
     runner: Runner
 
     def restore(self, chat_id: str, message_id: str, version: str | None = None) -> MessageView:
@@ -53,7 +54,8 @@ class Recovering:
                 raise _nothing_kept(message_id, there=there is not None)
             if there is not None:
                 said = {name: found.snapshot[name] for name in SAID}
-                job_id = change(session, chat, require_message(session, chat, message_id), said, self.count)
+                count = self.counters.of_chat(session, chat)
+                job_id = change(session, chat, require_message(session, chat, message_id), said, count)
             else:
                 job_id = finish(session, chat, self._bring_back(session, chat, found))
             session.delete(found)
@@ -83,7 +85,7 @@ class Recovering:
         index = min(gone.position if place is None else place, chats.count_messages(session, chat.key))
         history.shift(session, chat.key, index, 1)
         draft = _draft(gone)
-        size = measure(self.count, [draft])[0]
+        size = measure(self.counters.of_chat(session, chat), [draft])[0]
         row = row_of(chat.key, index, draft, size, now_ms())
         messages.insert_many(session, [{**row, "skipped": gone.snapshot.get("skipped", False)}])
         traces = Traces()

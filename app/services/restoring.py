@@ -1,6 +1,6 @@
 """Taking in a file of our own format: all of it, as it was, in one transaction; or nothing."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
 from typing import Any, BinaryIO
@@ -44,14 +44,22 @@ class Restored:
     job_id: str | None
 
 
-def restore(db: Database, count: Counter, stream: BinaryIO, *, chat_id: str | None, title: str | None) -> Restored:
+def restore(
+    db: Database,
+    counter: Callable[[Mapping[str, Any]], Counter],
+    stream: BinaryIO,
+    *,
+    chat_id: str | None,
+    title: str | None,
+) -> Restored:
     """Read a file that can be rewound. Raises InvalidRequest, UnsupportedComponent, and Conflict when chat_id is taken.
 
-    The file's own id that is taken gives way to a new one, with a warning.
+    The file's own id that is taken gives way to a new one, with a warning. `counter` gives what counts the texts of a
+    chat with these settings of its own.
     """
     file = read_turnfold(stream)
     with SpooledTemporaryFile(max_size=_IN_MEMORY) as spool:
-        unpacked = unpack(count, file.records, spool)
+        unpacked = unpack(counter(file.chat["settings"] or {}), file.records, spool)
         with db.write() as session:
             own_id, warnings = _choose_id(session, chat_id, file.chat["id"])
             chat = chats.add(session, own_id, _fields(file.chat, title))

@@ -12,7 +12,8 @@ from app.core.model import Message as CoreMessage
 from app.core.model import Usage
 from app.errors import Conflict, NotFound
 from app.services.browsing import SnippetView, require_snippet, show_snippet
-from app.services.ports import Counter, Runner
+from app.services.counters import ChatCounters
+from app.services.ports import Runner
 from app.services.preconditions import check_etag
 from app.services.reading import ChatState, read_state, require_chat
 from app.services.remaking import is_remake_due
@@ -46,12 +47,12 @@ class Revising:
     """Changes snippets by hand. Methods raise NotFound, and Conflict where the stored state does not allow it."""
 
     db: Database
-    count: Counter
+    counters: ChatCounters
     runner: Runner
 
     def edit(self, chat_id: str, snippet_id: str, text: str, if_match: str | None = None) -> SnippetView:
         """Give a snippet another text; the one it had is kept. Raises PreconditionFailed."""
-        tokens = self.count(text)
+        tokens = self.counters.ahead(chat_id)(text)
         with self.db.write() as session:
             chat = require_chat(session, chat_id)
             snippet = require_snippet(session, chat, snippet_id)
@@ -79,7 +80,7 @@ class Revising:
 
     def write(self, chat_id: str, first_id: str, last_id: str, text: str) -> SnippetView:
         """A snippet of a person's own over whole uncovered turns outside the window, from one message to another."""
-        tokens = self.count(text)
+        tokens = self.counters.ahead(chat_id)(text)
         with self.db.write() as session:
             state = read_state(session, require_chat(session, chat_id))
             leaf = _require_strategy(state.chat)

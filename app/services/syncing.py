@@ -12,6 +12,7 @@ from app.core.alignment import Alignment, Said, align
 from app.core.edits import effect_of_removal
 from app.errors import Conflict
 from app.services.branching import inherit
+from app.services.counters import ChatCounters
 from app.services.editing import differing, rewrite, start
 from app.services.ports import Counter, Runner
 from app.services.recording import Draft, Size, measure, refuse_doubles, row_of
@@ -54,7 +55,7 @@ class Syncing:
     """Carries syncs out."""
 
     db: Database
-    count: Counter
+    counters: ChatCounters
     runner: Runner
 
     def sync(
@@ -73,7 +74,7 @@ class Syncing:
         common with that one's beginning brings its memory along.
         """
         refuse_doubles([line.draft for line in lines])
-        sizes = _Sizes(self.count, lines)
+        sizes = _Sizes(self.counters.ahead(chat_id), lines)
         with self.db.read() as session:
             chat = chats.find(session, chat_id)
             stored = history.whole(session, chat.key) if chat else []
@@ -103,7 +104,7 @@ class Syncing:
         _delete(session, chat, plan, traces)
         history.move(session, chat.key, ((plan.stored[old]["position"], new) for old, new in plan.said.pairs))
         edits = [(plan.stored[old], _changes(plan.lines[new]), new) for old, new in plan.said.pairs]
-        edited = rewrite(session, chat, edits, self.count, traces)
+        edited = rewrite(session, chat, edits, sizes.count, traces)
         _insert(session, chat, plan, sizes, traces)
         session.flush()
         stale = settle(session, chat, traces)
@@ -168,13 +169,13 @@ class _Sizes:
     """Token counts of lines, counted once."""
 
     def __init__(self, count: Counter, lines: Sequence[Line]) -> None:
-        self._count, self._lines = count, lines
+        self.count, self._lines = count, lines
         self._known: dict[int, Size] = {}
 
     def prepare(self, places: Sequence[int]) -> None:
         """Count those of these that are not counted yet."""
         missing = [place for place in places if place not in self._known]
-        self._known.update(zip(missing, measure(self._count, [self._lines[p].draft for p in missing]), strict=True))
+        self._known.update(zip(missing, measure(self.count, [self._lines[p].draft for p in missing]), strict=True))
 
     def __getitem__(self, place: int) -> Size:
         return self._known[place]

@@ -29,7 +29,7 @@ def exported(server: Server, chat_id: str = "c", format: str = "turnfold") -> by
 
 def taken_in(server: Server, content: bytes, chat_id: str | None = None, title: str | None = None) -> Restored:
     """A file of our own, stored; nothing that is due is begun."""
-    return restore(server.db, counter(), io.BytesIO(content), chat_id=chat_id, title=title)
+    return restore(server.db, lambda _: counter(), io.BytesIO(content), chat_id=chat_id, title=title)
 
 
 def elsewhere(folder: Path, **layered: Any) -> Server:
