@@ -21,6 +21,11 @@ class Strategy(StrEnum):
     SUMMARY_BUFFER = "summary_buffer"
     NONE = "none"
 
+    @property
+    def rewrites(self) -> bool:
+        """Whether memory is one summary that every fold writes anew."""
+        return self in (Strategy.ROLLING, Strategy.SUMMARY_BUFFER)
+
 
 @dataclass(frozen=True, slots=True)
 class Message:

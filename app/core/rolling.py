@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from app.core.model import Snippet, Turn
-from app.core.rewrite import Rewrite, Skip, Told, fit
+from app.core.rewrite import Rewrite, Skip, SkipReason, Told, fit
 from app.core.settings import RollingSettings
 
 
@@ -41,15 +41,24 @@ def plan_rolling(
     return skip or _bounded(dialog, pending, settings, room, told)
 
 
+def skipped(reason: SkipReason, dialog: Dialog, settings: RollingSettings) -> Skip:
+    """A reason with the figures of what waits outside the hot window."""
+    return _skip(reason, dialog.turns[: max(0, len(dialog.turns) - settings.keep_recent_turns)], settings)
+
+
+def _skip(reason: SkipReason, pending: Sequence[Turn], settings: RollingSettings) -> Skip:
+    """Turns are looked at first; tokens are only counted where these do not fire."""
+    by_turns = bool(settings.trigger_turns) and len(pending) >= settings.trigger_turns
+    counted = settings.trigger_tokens and not by_turns
+    return Skip(reason, len(pending), sum(turn.tokens for turn in pending) if counted else 0)
+
+
 def _below(pending: Sequence[Turn], settings: RollingSettings) -> Skip | None:
-    """Nothing if a trigger fires: turns are looked at first, and only then are tokens counted."""
-    turns = len(pending)
-    if settings.trigger_turns and turns >= settings.trigger_turns:
-        return None
-    tokens = sum(turn.tokens for turn in pending) if settings.trigger_tokens else 0
-    if settings.trigger_tokens and tokens >= settings.trigger_tokens:
-        return None
-    return Skip("below_threshold", turns, tokens)
+    """Nothing if a trigger fires."""
+    found = _skip("below_threshold", pending, settings)
+    by_turns = settings.trigger_turns and found.pending_turns >= settings.trigger_turns
+    by_tokens = settings.trigger_tokens and found.pending_tokens >= settings.trigger_tokens
+    return None if by_turns or by_tokens else found
 
 
 def _bounded(
@@ -62,6 +71,4 @@ def _bounded(
         return plan
     if settings.oversize == "clip":
         return replace(plan, clipped=True)
-    by_turns = settings.trigger_turns and len(pending) >= settings.trigger_turns
-    counted = settings.trigger_tokens and not by_turns
-    return Skip("input_too_large", len(pending), sum(turn.tokens for turn in pending) if counted else 0)
+    return _skip("input_too_large", pending, settings)

@@ -167,6 +167,12 @@ class ChatSettings:
         """Whether everything not hidden is sent and no memory is (never both)."""
         return not (self.enabled and self.ghosting)
 
+    def summarizer(self, strategy: str) -> str:
+        """The name of the connection that makes a strategy's summaries."""
+        buffer = self.summary_buffer
+        external = strategy == Strategy.SUMMARY_BUFFER and buffer.llm_source == "external"
+        return (buffer.connection if external else None) or self.connection
+
     def placement(self, strategy: str) -> str:
         """Where the memory stands in the prompt: the strategy's own value, the chat's, or the strategy's default."""
         if strategy == Strategy.SUMMARY_BUFFER:

@@ -53,7 +53,8 @@ def inherit(session: Session, parent: Chat, child: Chat, upto: int, following: S
     verbatim_turns = resolve(chats.server_settings(session), child.settings)[0].layered.verbatim_turns
     last = min(upto, _last_to_cover(session, parent, upto, following, verbatim_turns))
     for strategy in Strategy:
-        carried = carry(branching.nodes(session, parent.key, strategy), last)
+        # A summary that is written anew has no window of turns: it may cover what it covers in the parent.
+        carried = carry(branching.nodes(session, parent.key, strategy), upto if strategy.rewrites else last)
         branching.copy_snippets(session, child.key, carried)
         if carried.live and strategy == child.strategy:
             child.memory_version += 1

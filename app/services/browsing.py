@@ -101,7 +101,15 @@ def _in_state(chat: Chat, state: str) -> ColumnElement[bool]:
     """What `?state=` selects. What a person deleted, or what gave way, is in no list until it is brought back."""
     live, present = col(Snippet.state) == "live", col(Snippet.strategy) == chat.strategy
     there = (col(Snippet.state) != "deleted") & col(Snippet.key).not_in(trees.fallen(chat.key))
-    choices: dict[str, ColumnElement[bool]] = {"all": there, "live": live & present, "dormant": live & ~present}
+    replaced = col(Snippet.strategy).in_([one for one in Strategy if one.rewrites])
+    absorbed, superseded = col(Snippet.state) == "absorbed", col(Snippet.state) == "superseded"
+    choices: dict[str, ColumnElement[bool]] = {
+        "all": there,
+        "live": live & present,
+        "dormant": live & ~present,
+        "absorbed": absorbed & ~replaced & there,
+        "superseded": (superseded | (absorbed & replaced)) & there,
+    }
     return choices.get(state, (col(Snippet.state) == state) & there)
 
 
@@ -134,7 +142,11 @@ def _show_all(session: Session, chat: Chat, found: Sequence[Snippet]) -> list[Sn
 
 
 def _show(chat: Chat, snippet: Snippet, parent: str | None, children: list[str], covers: Covers | None) -> SnippetView:
-    dormant = snippet.state == "live" and snippet.strategy != chat.strategy
+    state = snippet.state
+    if state == "live" and snippet.strategy != chat.strategy:
+        state = "dormant"
+    elif state == "absorbed" and Strategy(snippet.strategy).rewrites:
+        state = "superseded"
     return SnippetView(
         id=snippet.id,
         strategy=snippet.strategy,
@@ -144,7 +156,7 @@ def _show(chat: Chat, snippet: Snippet, parent: str | None, children: list[str],
         tokens=snippet.tokens,
         source_tokens=snippet.source_tokens,
         kind=snippet.kind,
-        state="dormant" if dormant else snippet.state,
+        state=state,
         parent_id=parent,
         children=children,
         covers=covers,

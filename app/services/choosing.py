@@ -7,13 +7,14 @@ from sqlmodel import Session
 from app.core.folding import AUTO, DRAIN, FORCE, Fold, Mode
 from app.core.healing import Remake
 from app.core.promotion import Merge, Promotion
+from app.core.rewrite import Rewrite
 from app.core.summary import Summary
 from app.core.underway import Underway
 from app.services.reading import ChatState
 from app.services.remaking import plan_remake
 from app.store.tables import Job
 
-Plan = Fold | Promotion | Remake
+Plan = Fold | Promotion | Remake | Rewrite
 
 _MODES = {"fold": AUTO, "one": FORCE, "backlog": DRAIN, "summarize": FORCE}
 ASKED_FOR = ("one", "backlog", "summarize")
@@ -61,7 +62,7 @@ def choose(session: Session, state: ChatState, job: Job, headway: Headway, under
 
 def remember(headway: Headway, plan: Plan, summary: Summary | None) -> None:
     """Note a step that was committed."""
-    if isinstance(plan, Fold):
+    if isinstance(plan, Fold | Rewrite):
         headway.folds, headway.shrinks = headway.folds + 1, True
     elif isinstance(plan, Merge) and plan.for_tokens and summary is not None:
         headway.shrinks = summary.tokens < sum(source.tokens for source in plan.sources)

@@ -7,12 +7,13 @@ from sqlmodel import Session
 
 from app.core.folding import Fold
 from app.core.model import Snippet as CoreSnippet
-from app.core.model import Usage
+from app.core.model import Strategy, Usage
 from app.core.promotion import Merge, Seed
 from app.core.resolving import resolve
+from app.core.rewrite import Rewrite
 from app.core.summary import Summary
 from app.services.basis import Basis, note_success, still_ours
-from app.services.noting import note_fold, note_progress, note_promotion
+from app.services.noting import note_fold, note_progress, note_promotion, note_rewrite
 from app.services.reading import read_head
 from app.services.settling import note_joiners
 from app.store import chats, counting, jobs, messages, snippets, trees
@@ -65,6 +66,43 @@ def commit_merge(session: Session, basis: Basis, merge: Merge, summary: Summary,
         note_joiners(session, basis.chat_key, basis.strategy, under.first_index, under.last_index)
     note_promotion(session, chat, job, merge.sources, snippet)
     return True
+
+
+def commit_rewrite(session: Session, basis: Basis, plan: Rewrite, summary: Summary, source_tokens: int) -> bool:
+    """Put a new summary in the place of the one before, which stays to be read; False (and only the cost is noted) if
+    the plan no longer holds.
+    """
+    ours = still_ours(session, basis, summary.usage)
+    leaf = messages.leaf_of(basis.strategy)
+    if ours is None or leaf is None or not _follows(session, basis, plan, leaf):
+        return False
+    chat, job = ours
+    note_success(chat)
+    job.done += 1
+    job.total = max(job.total, job.done)
+    place = snippets.next_position(session, chat.key, basis.strategy, 0)
+    kind = "rolling" if basis.strategy == Strategy.ROLLING else "buffer"
+    snippet = snippets.add(session, _new_snippet(basis, summary, 0, place, kind, source_tokens))
+    if plan.previous is not None:
+        snippets.absorb(session, [plan.previous], snippet.key)
+    snippet.position = 0
+    messages.cover(session, [message.key for message in plan.covers], leaf, snippet.key)
+    note_rewrite(session, chat, job, plan, snippet)
+    note_progress(session, job)
+    return True
+
+
+def _follows(session: Session, basis: Basis, plan: Rewrite, leaf: Leaf) -> bool:
+    """Whether a plan takes up exactly where the summary ends that is live now, and leaves no gap."""
+    live = [snippet.core for snippet in snippets.live(session, basis.chat_key, basis.strategy)]
+    if live != ([plan.previous] if plan.previous else []) or not messages.unchanged(session, plan.covers, leaf):
+        return False
+    place = messages.span(session, [message.key for message in plan.covers])
+    if place is None:
+        return False
+    head = trees.end_of_head(session, basis.chat_key)
+    waiting = trees.joiners(session, basis.chat_key, leaf, head, place[1])
+    return len(waiting) == sum(not message.blank for message in plan.covers)
 
 
 def commit_seed(session: Session, basis: Basis, seed: Seed) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from app.core.folding import Fold
 from app.core.healing import Remake
 from app.core.promotion import Merge, Promotion
+from app.core.rewrite import Rewrite, SkipReason
 from app.errors import ModelError, ModelRejected, ModelUnusable
 from app.store.clock import now_ms
 
@@ -30,7 +31,8 @@ Reaction = Literal["again", "leave", "skip", "end"]
 class Failure:
     """Why a step or a job failed. `connection`: of the model, empty if none is to blame; `retry_at`: epoch ms.
 
-    `refused`: the batch, if it is the batch that the model would not take.
+    `refused`: the batch, if it is the batch that the model would not take. `skip`: the reason in the words of memory
+    that is one summary.
     """
 
     code: str
@@ -39,16 +41,24 @@ class Failure:
     status: int | None = None
     retry_at: int | None = None
     refused: str | None = None
+    skip: SkipReason | None = None
 
     @classmethod
-    def of(cls, error: ModelError, retry_at: int | None, batch: str | None) -> "Failure":
+    def of(
+        cls, error: ModelError, retry_at: int | None, batch: str | None, skip: SkipReason | None = None
+    ) -> "Failure":
         """What failed, and when it is tried again."""
         refused = batch if is_refusal(error) else None
-        return cls(error.code, error.detail, error.connection, error.status, retry_at, refused)
+        return cls(error.code, error.detail, error.connection, error.status, retry_at, refused, skip)
 
     def report(self, refused: Mapping[str, int] | None = None) -> dict[str, Any]:
         """As it is stored, with how often each batch has been refused by now."""
         return {**asdict(self), "at": now_ms(), "refusals": dict(refused or {})}
+
+
+def skip_of(error: ModelError) -> SkipReason:
+    """The skip reason that a failed call leaves behind (rolling-and-buffer.md, `rolling`)."""
+    return "empty_output" if isinstance(error, ModelUnusable) and error.blank else "model_error"
 
 
 def is_refusal(error: ModelError) -> bool:
@@ -70,13 +80,13 @@ class Circumstances:
     waits: bool
 
 
-def react(error: ModelError, plan: Fold | Promotion | Remake, at: Circumstances) -> Reaction:
+def react(error: ModelError, plan: Fold | Promotion | Remake | Rewrite, at: Circumstances) -> Reaction:
     """What a run does after a step has failed for good.
 
     `again` plans the batch anew, `leave` does not try it again in this run, `skip` leaves its turns visible until a
     person takes them up, `end` begins nothing more.
     """
-    if isinstance(plan, Remake):
+    if isinstance(plan, Remake | Rewrite):
         return "end"
     if is_refusal(error):
         if at.times >= REFUSALS:
@@ -106,8 +116,8 @@ def refusals(last_error: Mapping[str, Any] | None, batch: str) -> int:
     return int((last_error or {}).get("refusals", {}).get(batch, 0))
 
 
-def batch_of(plan: Fold | Promotion | Remake) -> str:
+def batch_of(plan: Fold | Promotion | Remake | Rewrite) -> str:
     """What tells one batch from another: its first message, its first source, or the snippet that is made anew."""
-    if isinstance(plan, Fold):
+    if isinstance(plan, Fold | Rewrite):
         return f"fold {plan.covers[0].key}"
     return f"merge {plan.sources[0].key}" if isinstance(plan, Merge) else f"snippet {plan.snippet.key}"

@@ -11,12 +11,14 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlmodel import Session
 
 from app.core.healing import Remake
-from app.core.model import Usage
+from app.core.model import Strategy, Usage
 from app.core.promotion import Merge, Seed
+from app.core.rewrite import Rewrite, Skip
 from app.core.summary import Connection, Summarizer, Summary, SummaryRequest
 from app.errors import ModelError, ModelRejected
 from app.services import journal
-from app.services.committing import commit_fold, commit_merge, commit_seed
+from app.services.committing import commit_fold, commit_merge, commit_rewrite, commit_seed
+from app.services.diagnosing import note_fold
 from app.services.failing import Failing
 from app.services.failure import (
     CRASHED,
@@ -28,11 +30,13 @@ from app.services.failure import (
     is_refusal,
     needs_rest,
     react,
+    skip_of,
 )
 from app.services.planning import Look, Planning, Step
 from app.services.ports import InThread
-from app.services.reading import read_state
+from app.services.reading import read_history, read_state
 from app.services.remaking import commit_remake
+from app.services.rewriting import note_skipped
 from app.services.run import Entry, Run
 from app.store import chats, jobs
 from app.store.clock import now_ms, to_ms
@@ -146,8 +150,8 @@ class Folding:
         at = Circumstances(times, run.credit_of(step), run.width > 1, step.aside, step.waits)
         reaction = react(error, step.plan, at)
         # What was refused for the last time waits for a person or the next append, not for the connection.
-        retry_at = None if times >= REFUSALS else self._retry_at(error)
-        failure = Failure.of(error, retry_at, step.batch)
+        retry_at = None if times >= REFUSALS or _waits_for_answer(step) else self._retry_at(error)
+        failure = Failure.of(error, retry_at, step.batch, skip_of(error) if isinstance(step.plan, Rewrite) else None)
         run.unnoted = Usage(calls=error.calls)
         note = partial(self.failing.note, run.job_id, run.owner)
         reaction = await self.in_thread(note, step, failure, reaction, run.unnoted)
@@ -165,7 +169,7 @@ class Folding:
             look = self._look(session, run)
             job = jobs.owned(session, run.job_id, run.owner)
             if look.step is None and look.failure is None and job is not None and run.failure is None:
-                jobs.finish(session, job, "succeeded", _ending(session, job, run))
+                jobs.finish(session, job, "succeeded", _ending(session, job, run, look.skip))
         return look
 
     def _look(self, session: Session, run: Run) -> Look:
@@ -198,9 +202,19 @@ class Folding:
                 return False
             if isinstance(step.plan, Merge):
                 return commit_merge(session, step.basis, step.plan, summary, tokens)
+            if isinstance(step.plan, Rewrite):
+                return self._commit_rewrite(session, step, step.plan, summary, tokens)
             if isinstance(step.plan, Remake):
                 return commit_remake(session, step.basis, step.plan, summary, tokens)
             return commit_fold(session, step.basis, step.plan, summary, tokens)
+
+    def _commit_rewrite(self, session: Session, step: Step, plan: Rewrite, summary: Summary, tokens: int) -> bool:
+        done = commit_rewrite(session, step.basis, plan, summary, tokens)
+        chat = chats.get(session, step.basis.chat_key) if done else None
+        if chat is not None and step.request is not None:
+            settings = read_history(session, chat).settings
+            note_fold(session, chat, settings, plan.dialog - 1, plan, step.request, summary)
+        return done
 
     async def _close(self, run: Run, failure: Failure) -> None:
         """Begin nothing more, and say so while something is under way."""
@@ -239,15 +253,22 @@ class Folding:
         return to_ms(datetime.now(UTC) + timedelta(seconds=self.cooldown_s))
 
 
-def _ending(session: Session, job: Job, run: Run) -> str | None:
+def _ending(session: Session, job: Job, run: Run, skip: Skip | None) -> str | None:
     """Why a job ended without folding anything, or what it left."""
     if run.skipped_turns:
         return f"The model refused {run.skipped_turns} turns again and again; they stay as they are (on_refused: wait)."
     if run.headway.folds or job.done:
         return None
     chat = chats.get(session, job.chat_key)
-    reason = read_state(session, chat).idle_reason() if chat else None
-    return reason or "nothing_to_fold"
+    state = read_state(session, chat) if chat else None
+    if state is not None and skip is not None:
+        note_skipped(session, state, skip.reason)
+    return (state.idle_reason() if state else None) or (skip.reason if skip else "nothing_to_fold")
+
+
+def _waits_for_answer(step: Step) -> bool:
+    """Whether its fold is tried again before the next answer rather than by itself."""
+    return step.basis.strategy == Strategy.SUMMARY_BUFFER
 
 
 def _store_failure(error: SQLAlchemyError, retry_at: int) -> Failure:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import uuid4
@@ -19,17 +19,18 @@ from app.services.questions import note_new_server_settings, note_new_settings
 from app.services.reading import read_state, require_chat
 from app.services.reporting import CountsView, count_messages
 from app.services.retiring import retire
+from app.services.switching import Switched, switch
 from app.store import chats, jobs
 from app.store.clock import from_ms
 from app.store.engine import Database
 from app.store.tables import Chat
 
-_SERVED = (Strategy.LAYERED, Strategy.NONE)
-
 
 @dataclass(frozen=True, slots=True)
 class ChatView:
-    """A chat as it is shown. `settings` are its own values, `effective_settings` what is in force."""
+    """A chat as it is shown. `settings` are its own values, `effective_settings` what is in force; `switched`: what the
+    request's switch of strategy means, if it was one.
+    """
 
     id: str
     title: str | None
@@ -46,6 +47,7 @@ class ChatView:
     updated_at: datetime
     warnings: list[str]
     revision: int
+    switched: Switched | None = None
 
     @property
     def etag(self) -> str:
@@ -76,9 +78,9 @@ class Keeping:
             check_etag("chat", chat.revision if chat else None, if_match)
             if chat is None:
                 chat = chats.add(session, chat_id, {})
-            _change(session, chat, fields)
+            switched = _change(session, chat, fields)
             session.flush()
-            return show_chat(session, chat), created
+            return replace(show_chat(session, chat), switched=switched), created
 
     def create(self, fields: Mapping[str, Any]) -> ChatView:
         """Create a chat under an id of ours."""
@@ -89,9 +91,9 @@ class Keeping:
         with self.db.write() as session:
             chat = require_chat(session, chat_id)
             check_etag("chat", chat.revision, if_match)
-            _change(session, chat, fields)
+            switched = _change(session, chat, fields)
             session.flush()
-            return show_chat(session, chat)
+            return replace(show_chat(session, chat), switched=switched)
 
     def get(self, chat_id: str) -> ChatView:
         """One chat."""
@@ -168,8 +170,8 @@ def as_values(settings: ChatSettings, strategy: str = Strategy.LAYERED) -> dict[
     return values
 
 
-def _change(session: Session, chat: Chat, fields: Mapping[str, Any]) -> None:
-    """Merge fields into a chat; what is absent stays."""
+def _change(session: Session, chat: Chat, fields: Mapping[str, Any]) -> Switched | None:
+    """Merge fields into a chat; what is absent stays. What a switch of its strategy means, if it was one."""
     before = (chat.title, chat.user_name, chat.character_name, chat.strategy, chat.settings)
     for name in ("title", "user_name", "character_name", "parent_chat_id", "forked_at_message_id"):
         if name in fields:
@@ -177,8 +179,7 @@ def _change(session: Session, chat: Chat, fields: Mapping[str, Any]) -> None:
     if fields.get("settings") is not None:
         chat.settings = merge_values(chat.settings, fields["settings"])
         _check(chats.server_settings(session), chat.settings, ["body", "settings"])
-    if fields.get("strategy") is not None:
-        _switch(chat, fields["strategy"])
+    switched = switch(session, chat, fields["strategy"]) if fields.get("strategy") is not None else None
     if (chat.strategy, chat.settings) != before[3:]:
         session.flush()
         state = retire(session, read_state(session, chat))  # another window, or memory that slept while messages went
@@ -186,17 +187,7 @@ def _change(session: Session, chat: Chat, fields: Mapping[str, Any]) -> None:
             note_new_settings(state, resolve(chats.server_settings(session), before[4])[0])
     if before != (chat.title, chat.user_name, chat.character_name, chat.strategy, chat.settings):
         chat.revision += 1
-
-
-def _switch(chat: Chat, strategy: str) -> None:
-    if strategy not in _SERVED:
-        raise InvalidRequest(
-            f"The strategy {strategy} is not available in this version; use layered or none.",
-            [{"loc": ["body", "strategy"], "msg": "not available in this version"}],
-        )
-    if chat.strategy != strategy:
-        chat.strategy = strategy
-        chat.memory_version += 1
+    return switched
 
 
 def _check(server: Mapping[str, Any], own: Mapping[str, Any], where: list[str | int]) -> None:

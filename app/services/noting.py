@@ -2,12 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from typing import Any
 
 from sqlmodel import Session
 
 from app.core.folding import Fold
 from app.core.model import Snippet as CoreSnippet
-from app.store import events, jobs, messages, snippets, trees
+from app.core.model import Strategy
+from app.core.resolving import resolve
+from app.core.rewrite import Rewrite
+from app.store import chats, events, jobs, messages, snippets, trees
 from app.store.clock import now_ms
 from app.store.tables import Chat, Job, Snippet
 
@@ -31,6 +35,24 @@ def note_fold(session: Session, chat: Chat, job: Job, fold: Fold, snippet: Snipp
         "memory_version": chat.memory_version,
     }
     events.add(session, chat.key, "summarized", told, job.key)
+
+
+def note_rewrite(session: Session, chat: Chat, job: Job, plan: Rewrite, snippet: Snippet) -> None:
+    """One summary was written anew. Rolling memory tells of it where `notify_client` is on, as Tryll's node does: with
+    the index of the newest turn covered, and the text itself.
+    """
+    told: dict[str, Any] = {
+        "covered_through": plan.covered_through,
+        "folded_turns": len(plan.turns),
+        "summary_chars": len(snippet.text),
+    }
+    if snippet.strategy == Strategy.ROLLING:
+        _, server = chats.surroundings(session, chat.key)
+        if resolve(server, chat.settings)[0].rolling.notify_client:
+            events.add(session, chat.key, "summarized", {**told, "summary_text": snippet.text}, job.key)
+        return
+    more = {"snippet_id": snippet.id, "layer": snippet.layer, "memory_version": chat.memory_version}
+    events.add(session, chat.key, "summarized", {**told, **more}, job.key)
 
 
 def note_promotion(session: Session, chat: Chat, job: Job, sources: Sequence[CoreSnippet], snippet: Snippet) -> None:

@@ -10,6 +10,7 @@ from sqlmodel import Session
 from app.core.folding import Fold
 from app.core.healing import Remake
 from app.core.promotion import Merge, Seed
+from app.core.rewrite import Rewrite, Skip
 from app.core.settings import ChatSettings
 from app.core.summary import Connection, SummaryRequest
 from app.core.underway import Underway, raw_before
@@ -20,6 +21,9 @@ from app.services.choosing import Headway, Plan, choose, one_at_a_time
 from app.services.connections import EXTRACTIVE, Connections
 from app.services.failure import REFUSALS, Failure, batch_of, refusals
 from app.services.reading import ChatState, read_head, read_state
+from app.services.remaking import as_rewrite, plan_remake
+from app.services.retelling import Retelling
+from app.services.rewriting import Rewriting
 from app.store import chats
 from app.store.tables import Job
 
@@ -50,7 +54,13 @@ class Step:
     @property
     def chain(self) -> Literal["fold", "promotion", "remake"]:
         """Steps of a chain are committed in the order they were planned."""
-        return "fold" if isinstance(self.plan, Fold) else "remake" if isinstance(self.plan, Remake) else "promotion"
+        return (
+            "fold"
+            if isinstance(self.plan, Fold | Rewrite)
+            else "remake"
+            if isinstance(self.plan, Remake)
+            else "promotion"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +74,15 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The next step, if there is one now, and how many calls may run at once; or why none may be begun any more."""
+    """The next step, if there is one now, and how many calls may run at once; or why none may be begun any more.
+
+    `skip`: why one summary is not written anew.
+    """
 
     step: Step | None
     width: int = 1
     failure: Failure | None = None
+    skip: Skip | None = None
 
 
 @dataclass(frozen=True)
@@ -76,6 +90,7 @@ class Planning:
     """Plans steps. Raises ModelRejected where a chat's connection cannot be used."""
 
     asking: Asking
+    retelling: Retelling
     connections: Connections
 
     def look(self, session: Session, job: Job, owner: str, standing: Standing) -> Look:
@@ -84,6 +99,8 @@ class Planning:
         if chat is None:
             return Look(None)
         state = read_head(session, chat, len(standing.underway.taken))
+        if state.rewrites:
+            return self._rewrite(session, state, job, owner, standing)
         plan = choose(session, state, job, standing.headway, standing.underway)
         if plan is None and state.later and _may_be_hidden(state, standing.underway):
             state = read_state(session, chat)
@@ -95,6 +112,25 @@ class Planning:
         request = self._request(session, state, plan, standing.underway, main)
         step = self._step(session, state, basis, plan, request, standing)
         return Look(step, 1 if one_at_a_time(state, job) else _width(state, main))
+
+    def _rewrite(self, session: Session, state: ChatState, job: Job, owner: str, standing: Standing) -> Look:
+        """The next step where one summary is written anew: one at a time."""
+        if not standing.underway.idle:
+            return Look(None)
+        name = state.settings.summarizer(state.chat.strategy)
+        main = self.retelling.connection_for(state, self._connection(session, name))
+        plan: Rewrite | Remake | None = plan_remake(session, state, unasked=False)
+        if plan is None and (job.kind == "regenerate" or (job.kind == "fold" and state.idle_reason() is not None)):
+            return Look(None)
+        if plan is None:
+            found = Rewriting(self.retelling).next(state, job.kind, standing.headway.folds, main)
+            if isinstance(found, Skip):
+                return Look(None, skip=found)
+            plan = found
+        basis = Basis(state.chat.key, state.chat.epoch, state.chat.strategy, job.id, owner)
+        told = as_rewrite(session, plan) if isinstance(plan, Remake) else plan
+        request = self.retelling.request(session, state, told, main)
+        return Look(self._step(session, state, basis, plan, request, standing))
 
     def _step(
         self,
@@ -117,7 +153,7 @@ class Planning:
     def _request(
         self, session: Session, state: ChatState, plan: Plan, underway: Underway, main: Connection
     ) -> SummaryRequest | None:
-        if isinstance(plan, Seed):
+        if isinstance(plan, Seed | Rewrite):
             return None
         name = _connection_name(state.settings, plan)
         connection = main if name == main.name else self._connection(session, name)
@@ -140,7 +176,7 @@ class Planning:
         A snippet that is made anew has a text already, which is better than that one's.
         """
         fallback = self._fallback(session, state)
-        extracts = state.settings.on_refused == "extract" and not isinstance(plan, Remake)
+        extracts = state.settings.on_refused == "extract" and not isinstance(plan, Remake | Rewrite)
         last = EXTRACTIVE if extracts and refused >= REFUSALS - 1 else None
         return tuple(connection for connection in (fallback, last) if connection is not None)
 

@@ -7,11 +7,14 @@ from functools import cached_property
 from sqlmodel import Session
 
 from app.core import folding
+from app.core.buffer import Buffered, buffered
 from app.core.folding import AUTO, Backlog, Fold, Mode
 from app.core.model import Message, Outline, Strategy, Turn
 from app.core.model import Snippet as CoreSnippet
 from app.core.promotion import Promotion
 from app.core.resolving import resolve
+from app.core.rewrite import foldable
+from app.core.rolling import Dialog
 from app.core.settings import ChatSettings
 from app.core.turns import outline
 from app.core.underway import Underway, promote_beside
@@ -37,7 +40,7 @@ class ChatState:
     """A chat, its settings in force, its live snippets in reading order, and the messages none of them covers.
 
     `enclosed` are keys of uncovered messages inside one live snippet's range, `apart` keys of snippets right before
-    which turns lie that may still fold.
+    which turns lie that may still fold. `folded`: covered turns, counted only where one summary is written anew.
     """
 
     chat: Chat
@@ -49,11 +52,32 @@ class ChatState:
     later: int = 0
     enclosed: frozenset[int] = frozenset()
     apart: frozenset[int] = frozenset()
+    folded: int = 0
 
     @cached_property
     def view(self) -> Outline:
         """The uncovered turns; only the oldest, with the least number of later ones, if it was read so."""
         return outline(self.uncovered, self.total, self.later, self.enclosed)
+
+    @property
+    def layered(self) -> bool:
+        """Whether the present strategy is layered memory."""
+        return self.chat.strategy == Strategy.LAYERED
+
+    @property
+    def rewrites(self) -> bool:
+        """Whether the present strategy keeps one summary, written anew with every fold."""
+        return Strategy(self.chat.strategy).rewrites
+
+    @cached_property
+    def dialog(self) -> Dialog:
+        """The chat as rolling memory sees it."""
+        return Dialog(foldable(self.view), self.folded, next(iter(self.memory), None))
+
+    @cached_property
+    def buffered(self) -> Buffered:
+        """The chat as a summary buffer sees it."""
+        return buffered(self.view, self.folded, next(iter(self.memory), None))
 
     @property
     def memory(self) -> list[CoreSnippet]:
@@ -73,7 +97,7 @@ class ChatState:
     @property
     def has_backlog(self) -> bool:
         """Whether these are more than the next few folds."""
-        return folding.is_backlog(self.backlog.turns, self.settings.layered)
+        return self.layered and folding.is_backlog(self.backlog.turns, self.settings.layered)
 
     @property
     def choice_needed(self) -> bool:
@@ -105,13 +129,13 @@ class ChatState:
 
     def fold(self, mode: Mode = AUTO, taken: Collection[int] = ()) -> Fold | None:
         """The next fold in a mode; `taken` are the keys of messages that are as good as covered."""
-        if self.chat.strategy == Strategy.NONE:
+        if not self.layered:
             return None
         return folding.plan_fold(self._view_without(taken) if taken else self.view, self.settings.layered, mode)
 
     def promotion(self, underway: Underway, *, shrink: bool) -> Promotion | None:
         """The next promotion beside what is under way."""
-        if self.chat.strategy == Strategy.NONE:
+        if not self.layered:
             return None
         return promote_beside(self.memory, self.settings.layered, underway, shrink=shrink, apart=self.apart)
 
@@ -136,6 +160,9 @@ def read_state(session: Session, chat: Chat) -> ChatState:
 
 def _with_gaps(session: Session, state: ChatState) -> ChatState:
     """Looks at uncovered turns that lie between covered ones: inside one snippet's range, or between two."""
+    if not state.layered:
+        folded = counting.count_covered_turns(session, state.chat.key, state.chat.strategy) if state.live else 0
+        return replace(state, folded=folded)
     between = [run for run in state.view.runs if run.preceded and run.followed and any(t.coverable for t in run.turns)]
     enclosed: set[int] = set()
     apart: set[int] = set()
@@ -169,6 +196,8 @@ def read_head(session: Session, chat: Chat, taken: int = 0) -> ChatState:
     """What the next fold of a chat needs: of a long backlog only the oldest turns are read, and beyond them `taken`
     messages that are spoken for.
     """
+    if chat.strategy != Strategy.LAYERED:
+        return read_state(session, chat)
     total, server = chats.surroundings(session, chat.key)
     settings, warnings = resolve(server, chat.settings)
     layered = settings.layered

@@ -6,6 +6,8 @@ from sqlmodel import Session
 
 from app.core.healing import Remake, Worn, is_hopeless, next_remake
 from app.core.model import Message as CoreMessage
+from app.core.model import Strategy, Turn
+from app.core.rewrite import Rewrite
 from app.core.summary import Summary
 from app.services.basis import Basis, note_success, still_ours
 from app.services.noting import note_progress
@@ -50,7 +52,7 @@ def read_worn(session: Session, state: ChatState) -> list[Worn]:
 def read_remake(session: Session, snippet: Snippet, passage_tokens: int) -> Remake:
     """What a snippet is to be made from now: its parts, or the messages under it and those that joined them."""
     core = snippets.as_core(snippet)
-    below = trees.parts(session, snippet.key)
+    below = [] if Strategy(snippet.strategy).rewrites else trees.parts(session, snippet.key)
     if below:
         return Remake(core, parts=tuple(snippets.as_core(part) for part in below))
     found = _under(session, snippet)
@@ -67,6 +69,11 @@ def _under(session: Session, leaf: Snippet) -> Sequence[CoreMessage]:
     column = messages.leaf_of(leaf.strategy)
     if covered is None or column is None:
         return ()
+    if Strategy(leaf.strategy).rewrites:
+        before = [part.key for part in trees.parts(session, leaf.key)]
+        told = snippets.covers(session, leaf.chat_key, before).get(before[-1]) if before else None
+        first = told.last_index + 1 if told else covered.first_index
+        return messages.under(session, leaf.chat_key, column, leaf.key, first, covered.last_index)
     begin = trees.start_of_turn(session, leaf.chat_key, leaf.strategy, covered.first_index)
     end = covered.last_index
     following = snippets.leaf_after(session, leaf.chat_key, leaf.strategy, end)
@@ -74,6 +81,13 @@ def _under(session: Session, leaf: Snippet) -> Sequence[CoreMessage]:
         next_one = snippets.covers(session, leaf.chat_key, [following])[following]
         end = next_one.first_index - 1
     return messages.under(session, leaf.chat_key, column, leaf.key, begin, end)
+
+
+def as_rewrite(session: Session, remake: Remake) -> Rewrite:
+    """A summary that is written anew from what it was written from at first: its predecessor and its own turns."""
+    before = trees.parts(session, remake.snippet.key)
+    previous = snippets.as_core(before[-1]) if before else None
+    return Rewrite((Turn(remake.passage),), previous, remake.clipped)
 
 
 def preceding(session: Session, state: ChatState, key: int) -> list[LiveSnippet]:

@@ -9,6 +9,7 @@ from sqlmodel import Session
 from app.core.batches import count_over, foresee_batches
 from app.core.folding import full_batches, is_backlog
 from app.core.model import Usage
+from app.core.rewrite import Rewrite
 from app.core.turns import outline
 from app.errors import NotFound
 from app.services.blocks import Blocks
@@ -16,6 +17,7 @@ from app.services.connections import Connections
 from app.services.estimating import Estimating
 from app.services.ports import ModelServers
 from app.services.reading import ChatState, Place, read_head, read_history, read_state, require_chat, through
+from app.services.rewriting import check
 from app.services.waiting import read_waiting
 from app.services.working import ErrorView, JobView, show_error, show_job
 from app.store import counting, jobs, messages, snippets
@@ -163,6 +165,8 @@ class Reporting:
             return Preview(block.text, block.tokens, state.chat.memory_version)
 
     def _backlog(self, session: Session, state: ChatState, reopened: int) -> BacklogView:
+        if not state.layered:
+            return _rewrite_backlog(state)
         layered, waiting = state.settings.layered, read_waiting(session, state, reopened=reopened)
         turns = count_over(waiting, layered)
         if not turns:
@@ -180,13 +184,22 @@ class Reporting:
         )
 
     def _connection(self, session: Session, state: ChatState) -> ConnectionStatus:
-        name = state.settings.connection
+        name = state.settings.summarizer(state.chat.strategy)
         health = self.servers.health(name)
         try:
             connection = self.connections.describe(session, name)
         except NotFound:
             return ConnectionStatus(name, "missing", None, "failing", None)
         return ConnectionStatus(name, connection.provider, connection.model, health.state, health.retry_at)
+
+
+def _rewrite_backlog(state: ChatState) -> BacklogView:
+    """Where one summary is written anew: the turns that a call on request would fold, at least in one call."""
+    found = check(state, forced=True) if state.rewrites else None
+    if not isinstance(found, Rewrite):
+        return BacklogView()
+    tokens = sum(turn.tokens for turn in found.turns) + sum(snippet.core.tokens for snippet in state.live)
+    return BacklogView(turns=len(found.turns), batches=1, estimated_calls=1, estimated_input_tokens=tokens)
 
 
 def _seconds_for(session: Session, chat: Chat, calls: int) -> float | None:
@@ -232,6 +245,6 @@ def _layers(state: ChatState, turns: dict[int, int]) -> list[LayerView]:
     tokens: Tally[int] = Tally()
     for snippet in state.live:
         tokens[snippet.core.layer] += snippet.core.tokens
-    limit = state.settings.layered.snippets_per_layer
+    limit = state.settings.layered.snippets_per_layer if state.layered else 1
     highest = max(sizes, default=-1)
     return [LayerView(n, sizes[n], limit, tokens[n], turns.get(n, 0)) for n in range(highest + 1)]

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from sqlmodel import Session
 
+from app.core.model import Strategy
 from app.core.retirement import turns_to_uncover
 from app.services.reading import ChatState, read_state
 from app.store import messages, snippets
@@ -12,6 +13,8 @@ from app.store.tables import Snippet
 
 def retire(session: Session, state: ChatState) -> ChatState:
     """The state after the newest snippets have given way, if they must; what is planned meanwhile no longer holds."""
+    if state.chat.strategy != Strategy.LAYERED:
+        return state
     wanted = turns_to_uncover(state.view, state.settings.layered)
     live = [snippet.core.key for snippet in state.live]
     if not wanted or not live:

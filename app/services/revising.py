@@ -9,7 +9,7 @@ from sqlmodel import Session
 
 from app.core.by_hand import Refusal, Why, choose_turns
 from app.core.model import Message as CoreMessage
-from app.core.model import Usage
+from app.core.model import Strategy, Usage
 from app.errors import Conflict, NotFound
 from app.services.browsing import SnippetView, require_snippet, show_snippet
 from app.services.counters import ChatCounters
@@ -83,7 +83,7 @@ class Revising:
         tokens = self.counters.ahead(chat_id)(text)
         with self.db.write() as session:
             state = read_state(session, require_chat(session, chat_id))
-            leaf = _require_strategy(state.chat)
+            leaf = _require_layered(state.chat)
             first, last = _indices(session, state.chat, (first_id, last_id))
             covers = _choose(session, state, first, last)
             snippet = snippets.add(session, _by_hand(session, state.chat, covers, text, tokens))
@@ -157,6 +157,8 @@ def queue_healing(session: Session, chat: Chat) -> str | None:
 def _require_standing(session: Session, snippet: Snippet, done: str) -> None:
     if not trees.stands(session, snippet):
         raise Conflict(f"Snippet {snippet.id!r} was replaced by a newer one and cannot be {done}.")
+    if snippet.state != "live" and Strategy(snippet.strategy).rewrites:
+        raise Conflict(f"Summary {snippet.id!r} was superseded by a newer one, which it went into; change that one.")
 
 
 def _require_present(chat: Chat, snippet: Snippet) -> None:
@@ -181,6 +183,14 @@ def _require_strategy(chat: Chat) -> Leaf:
     if leaf is None:
         raise Conflict("The chat's strategy is none, so it has no memory. Set another strategy first.")
     return leaf
+
+
+def _require_layered(chat: Chat) -> Leaf:
+    if Strategy(chat.strategy).rewrites:
+        raise Conflict(
+            f"With the strategy {chat.strategy} there is one summary and no place for another; edit that one."
+        )
+    return _require_strategy(chat)
 
 
 def _indices(session: Session, chat: Chat, ids: Sequence[str]) -> list[int]:

@@ -1,6 +1,6 @@
 """Bringing memory in line after history was changed, in the transaction that changed it."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,27 +21,33 @@ UNCOVERED: Mapping[str, Any] = dict.fromkeys(LEAVES)
 @dataclass
 class Traces:
     """What changes left behind: keys of leaves that are out of date, keys of leaves that may be empty now, and where
-    visible messages came in.
+    visible messages came in. `broken` are out of date too, and of summaries that are written anew.
     """
 
     stale: set[int] = field(default_factory=set)
+    broken: set[int] = field(default_factory=set)
     loosened: set[int] = field(default_factory=set)
     arrived: set[int] = field(default_factory=set)
 
     def note(self, row: Row, effect: Effect, index: int) -> None:
         """Note what a change of a message does; `row` is as it was, `index` where it stands now."""
-        leaves = leaves_of(row)
+        leaves = _keys(row, LEAVES[:1])
         if effect.leaves or effect.stales:
             self.loosened |= leaves  # blank by now, it is as good as gone
         if effect.stales:
             self.stale |= leaves
+            self.broken |= _keys(row, LEAVES[1:])
         if effect.arrives:
             self.arrived.add(index)
 
 
 def leaves_of(row: Row) -> set[int]:
     """The keys of the leaves that cover a message, of all strategies."""
-    return {row[name] for name in LEAVES if row[name] is not None}
+    return _keys(row, LEAVES)
+
+
+def _keys(row: Row, names: Sequence[str]) -> set[int]:
+    return {row[name] for name in names if row[name] is not None}
 
 
 @contextmanager
@@ -53,8 +59,14 @@ def one_step(chat: Chat) -> Iterator[None]:
 
 
 def settle(session: Session, chat: Chat, traces: Traces) -> int:
-    """Let empty snippets go and mark those out of date; how many live ones that are."""
+    """Let empty snippets go and mark those out of date; how many live ones that are.
+
+    A summary that is written anew gives way to its newest predecessor that ends before the change instead.
+    """
     _free_head(session, chat, traces)
+    for strategy in filter(lambda one: one.rewrites, Strategy):
+        if give_way(session, chat.key, strategy, traces.broken, traces.arrived) and strategy == chat.strategy:
+            chat.memory_version += 1
     # While what is empty still says what absorbed it:
     worn, kin = trees.upward(session, traces.stale), trees.upward(session, traces.loosened)
     before = (
@@ -73,6 +85,33 @@ def note_joiners(session: Session, chat_key: int, strategy: str, first: int, las
     leaf = messages.leaf_of(strategy)
     joining = trees.joiners(session, chat_key, leaf, first, last) if leaf is not None else []
     return trees.mark_stale(session, trees.homes_of(session, chat_key, strategy, joining)) if joining else 0
+
+
+def give_way(
+    session: Session, chat_key: int, strategy: str, broken: Collection[int], arrived: Collection[int] = ()
+) -> bool:
+    """Let the newest predecessor stand that ends before what has changed; what that leaves uncovered folds again.
+
+    `broken`: keys of summaries whose own messages changed; `arrived`: where visible messages came in. Whether any had
+    to give way.
+    """
+    found = trees.chain(session, chat_key, strategy) if broken or arrived else []
+    head = trees.end_of_head(session, chat_key) if found and arrived else 0
+    inside = {snippets.leaf_after(session, chat_key, strategy, index) for index in arrived if index >= head}
+    places = [place for place, one in enumerate(found) if one.key in broken or one.key in inside]
+    places += [len(found) - 1] if found and not snippets.covers(session, chat_key, [found[0].key]) else []
+    if not places:
+        return False
+    column = messages.leaf_of(strategy)
+    for gone in found[: max(places) + 1]:
+        if column is not None:
+            messages.uncover(session, chat_key, column, gone.key)
+        gone.state, gone.parent_key = "deleted", None
+    session.flush()
+    for standing in found[max(places) + 1 : max(places) + 2]:
+        standing.state, standing.parent_key = "live", None
+    session.flush()
+    return True
 
 
 def _free_head(session: Session, chat: Chat, traces: Traces) -> None:
@@ -109,5 +148,4 @@ def _new_homes(session: Session, kin: Collection[int]) -> set[int]:
 
 def _homes(session: Session, chat: Chat, traces: Traces) -> set[int]:
     """The leaves that what came in joins."""
-    kinds = [strategy for strategy in Strategy if messages.leaf_of(strategy) is not None] if traces.arrived else []
-    return {key for kind in kinds for key in trees.homes_of(session, chat.key, kind, traces.arrived)}
+    return trees.homes_of(session, chat.key, Strategy.LAYERED, traces.arrived) if traces.arrived else set()

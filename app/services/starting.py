@@ -4,13 +4,17 @@ from dataclasses import dataclass
 
 from sqlmodel import Session
 
+from app.core.model import Strategy
+from app.core.rewrite import Rewrite
 from app.core.underway import Underway
 from app.services.choosing import ASKED_FOR, mode_of, one_at_a_time, stronger
+from app.services.diagnosing import note_skip
 from app.services.failing import JOINED
 from app.services.questions import begin
 from app.services.reading import ChatState, read_head, read_state
 from app.services.remaking import is_remake_due
 from app.services.retiring import retire
+from app.services.rewriting import check, is_due
 from app.store import chats, events, jobs, kept
 from app.store.clock import now_ms
 from app.store.engine import Database
@@ -43,6 +47,8 @@ def queue_if_due(session: Session, state: ChatState, *, replied: bool = False) -
     an outage or a pause (layered.md, Backlog). `replied`: a reply came in, which one batch of a backlog goes with if
     that is what was chosen.
     """
+    if state.rewrites:
+        return _queue_rewrite(session, state, replied=replied)
     state = retire(session, state)
     state.chat.retry_at = None
     due = state.fold() is not None or state.promotion(Underway(), shrink=False) is not None
@@ -52,6 +58,21 @@ def queue_if_due(session: Session, state: ChatState, *, replied: bool = False) -
         batches = 1 if _goes_with_replies(state) else max(1, state.backlog.batches)
         return queue(session, state, "fold", batches), None
     return _queue_remake(session, state)
+
+
+def _queue_rewrite(session: Session, state: ChatState, *, replied: bool) -> tuple[Job | None, str | None]:
+    """The same where one summary is written anew; a summary buffer folds before an answer, not after a reply."""
+    if state.chat.strategy == Strategy.SUMMARY_BUFFER:
+        job, reason = _queue_remake(session, state)
+        return job, reason if job or reason != "below_threshold" else "folds_before_the_answer"
+    state.chat.retry_at = None
+    found = check(state)
+    if isinstance(found, Rewrite) and state.idle_reason() is None:
+        return queue(session, state, "fold", 1), None
+    if not isinstance(found, Rewrite) and replied:
+        note_skip(session, state.chat, state.settings, state.dialog.size - 1, found)
+    job, reason = _queue_remake(session, state)
+    return job, found.reason if reason == "below_threshold" and not isinstance(found, Rewrite) else reason
 
 
 def _goes_with_replies(state: ChatState) -> bool:
@@ -142,8 +163,13 @@ def _left_over(left: Job, state: ChatState) -> str | None:
     kind = "backlog" if began else left.kind
     if left.state == "interrupted":
         return kind
-    goes_on = left.state == "failed" and kind in ASKED_FOR and state.fold(mode_of(kind)) is not None
+    goes_on = left.state == "failed" and kind in ASKED_FOR and can_fold(state, kind)
     return kind if goes_on else None
+
+
+def can_fold(state: ChatState, kind: str) -> bool:
+    """Whether a job of a kind that somebody asked for would find something to fold."""
+    return is_due(state, forced=True) if state.rewrites else state.fold(mode_of(kind)) is not None
 
 
 def _batches_left(left: Job, state: ChatState) -> int:

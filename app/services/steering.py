@@ -8,15 +8,15 @@ from typing import Literal
 from sqlmodel import Session
 
 from app.core.batches import foresee_batches
-from app.core.folding import DRAIN, FORCE
 from app.core.model import Strategy, Turn
 from app.core.resolving import merge_values
 from app.services.choosing import stronger
 from app.services.ports import Runner
 from app.services.questions import begin
 from app.services.reading import ChatState, read_head, read_state, require_chat
+from app.services.rewriting import note_skipped
 from app.services.settling import forget
-from app.services.starting import queue, queue_if_due
+from app.services.starting import can_fold, queue, queue_if_due
 from app.services.waiting import read_waiting
 from app.services.working import JobView, show_job
 from app.store import chats, counting, jobs, messages, trees
@@ -83,8 +83,7 @@ class Steering:
         """
         with self.db.write() as session:
             state = read_state(session, require_chat(session, chat_id))
-            layered = state.chat.strategy != Strategy.NONE
-            turns = state.over_window if layered and state.has_backlog else ()
+            turns = state.over_window if state.has_backlog else ()
             job_id = _leave(session, state.chat, turns) if turns else None
         if job_id is not None:
             self.runner.poke(job_id)
@@ -131,7 +130,7 @@ class Steering:
             chat = require_chat(session, chat_id)
             chat.held, chat.retry_at = True, None
             trees.withdraw_asked(session, chat.key)
-            return _cancel(session, chat.key, "Stopped on request.")
+            return _cut(session, chat, "Stopped on request.")
 
     def _shown(self, job_id: str, chat_id: str) -> JobView | None:
         with self.db.read() as session:
@@ -143,7 +142,7 @@ class Steering:
             chat = require_chat(session, chat_id)
             _set_paused(session, chat, paused=True)
             chat.retry_at = None
-            return _cancel(session, chat.key, "Folding was paused.")
+            return _cut(session, chat, "Folding was paused.")
 
     def _take_up_asked(self, chat_id: str) -> None:
         """What a person asked to have made anew goes on."""
@@ -182,6 +181,14 @@ def _cancel(session: Session, chat_key: int, reason: str) -> str | None:
     return job.id
 
 
+def _cut(session: Session, chat: Chat, reason: str) -> str | None:
+    """The same, and rolling memory notes it beside the turn that waited for its summary."""
+    job_id = _cancel(session, chat.key, reason)
+    if job_id is not None:
+        note_skipped(session, read_state(session, chat), "cancelled")
+    return job_id
+
+
 def _refused(session: Session, chat: Chat) -> Started | None:
     """Nothing at all is folded where a chat has no memory, or has it switched off."""
     state = read_head(session, chat)
@@ -197,12 +204,12 @@ def _answer(session: Session, chat: Chat, choice: Literal["all", "one"]) -> Star
     joins = running is not None and stronger(running.kind, "one") != "one"
     if state.has_backlog and not (choice == "one" and joins):  # a job that does more goes on doing so
         chat.backlog_answer = choice
-    full = state.fold(DRAIN) is not None
+    full = can_fold(state, "backlog")
     return _start(session, state, "one" if choice == "one" else "backlog" if full else "summarize")
 
 
 def _start(session: Session, state: ChatState, kind: str) -> Started:
-    if state.fold(DRAIN if kind == "backlog" else FORCE) is None:
+    if not can_fold(state, kind):
         return Started(None, "nothing_to_fold")
     state.chat.held = False
     job = queue(session, state, kind, 1 if kind == "one" else _batches(session, state, kind))
@@ -211,6 +218,8 @@ def _start(session: Session, state: ChatState, kind: str) -> Started:
 
 
 def _batches(session: Session, state: ChatState, kind: str) -> int:
+    if not state.layered:
+        return 1
     waiting = read_waiting(session, state)
     return max(1, len(foresee_batches(waiting, state.settings.layered, partial=kind == "summarize")))
 

@@ -105,6 +105,24 @@ def counts(session: Session, chat_key: int, strategy: str) -> Counts:
     )
 
 
+def count_covered_turns(session: Session, chat_key: int, strategy: str) -> int:
+    """The closed turns that a strategy's memory covers."""
+    return int(rows(session, _COVERED_COUNTS[Strategy(strategy)], {"chat_key": chat_key}).one()[2])
+
+
+def count_differing(session: Session, chat_key: int, covered_by: str, not_by: str) -> tuple[int, int]:
+    """How many messages one strategy's memory covers and another's does not, and their tokens."""
+    covering = leaf_of(covered_by)
+    if covering is None:
+        return 0, 0
+    sums = select(func.count(), func.coalesce(func.sum(_M.tokens + _M.call_tokens), 0)).select_from(Message)
+    found = rows(
+        session, sums.where(of_chat(), covering.is_not(None), uncovered_by(leaf_of(not_by))), {"chat_key": chat_key}
+    )
+    count, tokens = found.one()
+    return int(count), int(tokens)
+
+
 _MINE = _M.chat_key == bindparam("chat_key")
 
 

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable
 from sqlalchemy import Select, and_, bindparam, func, or_, select, text, update
 from sqlmodel import Session, col
 
+from app.core.model import Strategy
 from app.store import messages, snippets
 from app.store.engine import rows
 from app.store.messages import Leaf, chunks
@@ -95,7 +96,8 @@ def last_covered(session: Session, chat_key: int, strategy: str) -> int | None:
     key = rows(session, _LAST_LIVE, {"chat_key": chat_key, "strategy": strategy}).scalar()
     if leaf is None or key is None:
         return None
-    while below := parts(session, key):
+    # What a summary that is written anew covers itself is newer than all that its predecessors do.
+    while strategy == Strategy.LAYERED and (below := parts(session, key)):
         key = below[-1].key
     query = select(func.max(Message.position)).where(col(Message.chat_key) == chat_key, leaf == key)
     return session.execute(query).scalar()
@@ -145,7 +147,7 @@ def start_of_turn(session: Session, chat_key: int, strategy: str, first: int) ->
     before = (col(Message.chat_key) == chat_key, col(Message.position) < first, or_(leaf.is_not(None), shown))
     ended = select(col(Message.position)).where(*before).order_by(col(Message.position).desc()).limit(1)
     place = session.execute(ended).scalar()
-    return place + 1 if place is not None else min(first, _end_of_head(session, chat_key))
+    return place + 1 if place is not None else min(first, end_of_head(session, chat_key))
 
 
 def _is_inside(session: Session, chat_key: int, strategy: str, first: int) -> bool:
@@ -155,7 +157,7 @@ def _is_inside(session: Session, chat_key: int, strategy: str, first: int) -> bo
     return before is not None and snippets.root_of(session, before) is snippets.root_of(session, own)
 
 
-def _end_of_head(session: Session, chat_key: int) -> int:
+def end_of_head(session: Session, chat_key: int) -> int:
     """The place of the first message of a user or an assistant: what stands before it is in no turn."""
     spoken = (col(Message.chat_key) == chat_key, col(Message.role).in_(("user", "assistant")))
     query = select(col(Message.position)).where(*spoken).order_by(col(Message.position)).limit(1)
@@ -183,6 +185,15 @@ def joiners(session: Session, chat_key: int, leaf: Leaf, first: int, last: int) 
     within = (col(Message.chat_key) == chat_key, leaf.is_(None), col(Message.position).between(first, last))
     query = select(col(Message.position)).where(*within, *plain).order_by(col(Message.position))
     return list(session.execute(query).scalars())
+
+
+def chain(session: Session, chat_key: int, strategy: str) -> list[Snippet]:
+    """A summary that is written anew with every fold, and all its predecessors, newest first; empty without one."""
+    live = (col(Snippet.chat_key) == chat_key, col(Snippet.strategy) == strategy, col(Snippet.state) == "live")
+    found = list(session.execute(select(Snippet).where(*live)).scalars())
+    while found and (before := parts(session, found[-1].key)):
+        found.append(before[-1])
+    return found
 
 
 def drop_empty(session: Session, chat_key: int, leaf_keys: Iterable[int]) -> set[int]:

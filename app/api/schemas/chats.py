@@ -25,9 +25,7 @@ class ChatFields(StrictModel):
     title: Title | None = Field(default=None, description="For people.", examples=["The gate"])
     user_name: Name | None = Field(default=None, description="Who speaks as `user`.", examples=["Mira"])
     character_name: Name | None = Field(default=None, description="Who speaks as `assistant`.", examples=["Tom"])
-    strategy: Strategy | None = Field(
-        default=None, description="The kind of memory; this version has layered and none."
-    )
+    strategy: Strategy | None = Field(default=None, description="The kind of memory; a new chat's is layered.")
     settings: SettingsValues | None = Field(default=None, description="The chat's own settings, merged.")
     parent_chat_id: Id | None = Field(default=None, description="The chat this one branched from.")
     forked_at_message_id: Id | None = Field(default=None, description="The last message both have.")
@@ -55,6 +53,18 @@ class Counts(Shown):
     skipped: int
 
 
+class Switched(Shown):
+    """What a switch of strategy means for the next prompt, in messages and tokens."""
+
+    before: Strategy
+    after: Strategy
+    visible_messages: int = Field(description="Told by the former memory until now, and sent word for word again.")
+    visible_tokens: int
+    ghosted_messages: int = Field(description="The other way round.")
+    ghosted_tokens: int
+    memory_tokens: int = Field(description="Of the summaries that are sent now.")
+
+
 class Chat(Shown):
     """A chat. `settings` are its own values, `effective_settings` what is in force."""
 
@@ -70,6 +80,7 @@ class Chat(Shown):
     memory_version: int = Field(description="Committed changes to the list of live snippet texts.")
     counts: Counts
     warnings: list[str] = Field(description="Settings that were clamped, and why.")
+    switched: Switched | None = Field(default=None, description="What the request's switch of strategy means.")
     created_at: datetime
     updated_at: datetime
 

@@ -136,7 +136,7 @@ class AppendRequest(StrictModel):
     )
 
     messages: list[NewMessage] = Field(min_length=1, max_length=1000)
-    fold: Fold = Field(
+    fold: Fold | None = Field(
         default="background",
         description="`wait` answers when folding has ended, `none` leaves it to the next append.",
     )
