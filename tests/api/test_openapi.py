@@ -19,6 +19,7 @@ GET /v1/chats/{chat_id}/messages · GET /v1/chats/{chat_id}/messages/{message_id
 PATCH /v1/chats/{chat_id}/messages/{message_id} · DELETE /v1/chats/{chat_id}/messages/{message_id} ·
 POST /v1/chats/{chat_id}/messages/{message_id}/restore · GET /v1/chats/{chat_id}/status ·
 GET /v1/chats/{chat_id}/projection · POST /v1/chats/{chat_id}/projection · GET /v1/chats/{chat_id}/preview ·
+GET /v1/chats/{chat_id}/diagnostics ·
 POST /v1/chats/{chat_id}/summarize · POST /v1/chats/{chat_id}/backlog · POST /v1/chats/{chat_id}/stop ·
 POST /v1/chats/{chat_id}/pause · POST /v1/chats/{chat_id}/resume · POST /v1/chats/{chat_id}/clear ·
 POST /v1/chats/{chat_id}/repair · GET /v1/chats/{chat_id}/snippets · GET /v1/chats/{chat_id}/snippets/{snippet_id} ·
@@ -32,7 +33,8 @@ POST /v1/chats/{chat_id}/commands · GET /v1/presets · GET /v1/jobs · GET /v1/
 GET /v1/jobs/{job_id}/events · GET /v1/chats/{chat_id}/events ·
 POST /v1/jobs/{job_id}/cancel · GET /v1/connections · GET /v1/connections/{name} · PUT /v1/connections/{name} ·
 DELETE /v1/connections/{name} · GET /v1/connections/{name}/models · POST /v1/connections/{name}/test ·
-GET /v1/settings · PATCH /v1/settings · GET /healthz · GET /readyz
+GET /v1/chats/{chat_id}/views · GET /v1/chats/{chat_id}/views/{name} · PUT /v1/chats/{chat_id}/views/{name} ·
+DELETE /v1/chats/{chat_id}/views/{name} · GET /v1/settings · PATCH /v1/settings · GET /healthz · GET /readyz
 """
 
 
