@@ -50,6 +50,7 @@ from app.services.starting import Starting
 from app.services.steering import Steering
 from app.services.syncing import Syncing
 from app.services.undoing import Undoing
+from app.services.viewing import Viewing
 from app.services.watching import Watching
 from app.services.working import Working
 from app.settings import Settings
@@ -156,6 +157,7 @@ def _services(
         browsing=Browsing(db),
         searching=searching,
         projecting=Projecting(db, blocks, connections, count),
+        viewing=Viewing(db),
         connections=connections,
         revising=Revising(db, counters, runner),
         undoing=Undoing(db, runner),

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.core.blocks import Mark
+from app.core.blocks import BEGINNING, Mark
 from app.core.prefix import Prefix, from_json
-from app.core.projection import BEGINNING
 
 
 @dataclass(frozen=True, slots=True)

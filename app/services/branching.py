@@ -13,7 +13,7 @@ from app.errors import Conflict, NotFound
 from app.services.keeping import ChatView, show_chat
 from app.services.reading import require_chat
 from app.services.recording import Draft
-from app.store import branching, chats, messages
+from app.store import branching, chats, messages, views
 from app.store.engine import Database
 from app.store.tables import Chat
 
@@ -44,7 +44,7 @@ def inherit(session: Session, parent: Chat, child: Chat, upto: int, following: S
     """Let a chat that is still empty begin with its parent's history up to index `upto` and the memory of that.
 
     `following` are the messages that the child will have after these: memory stays outside the newest turns of both
-    together. The child keeps its strategy, and its own settings and names where it has them.
+    together. The child keeps its strategy, and its own settings, names and views where it has them.
     """
     _fill(child, parent)
     child.parent_chat_id = parent.id
@@ -60,6 +60,7 @@ def inherit(session: Session, parent: Chat, child: Chat, upto: int, following: S
             child.memory_version += 1
     branching.copy_versions(session, parent.key, child.key)
     branching.copy_messages(session, parent.key, child.key, upto)
+    views.copy(session, parent.key, child.key)
     child.epoch += 1
 
 

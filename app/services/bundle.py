@@ -23,6 +23,7 @@ from app.services.searching import Searching
 from app.services.steering import Steering
 from app.services.syncing import Syncing
 from app.services.undoing import Undoing
+from app.services.viewing import Viewing
 from app.services.watching import Watching
 from app.services.working import Working
 
@@ -44,6 +45,7 @@ class Services:
     browsing: Browsing
     searching: Searching
     projecting: Projecting
+    viewing: Viewing
     connections: Connections
     revising: Revising
     undoing: Undoing

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.core.blocks import Mark
+from app.core.blocks import BEGINNING, Mark
 from app.core.prefix import Beginning
-from app.core.projection import BEGINNING, Choice, Costs, project
+from app.core.projection import Choice, Costs, project
 from app.core.turns import outline
 from app.core.window import Coverage, Window, newer, reopened, window_from_json
 from tests.support.builders import turns

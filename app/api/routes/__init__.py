@@ -17,6 +17,7 @@ from app.api.routes import (
     search,
     settings,
     snippets,
+    views,
 )
 
 routers = [
@@ -24,6 +25,7 @@ routers = [
     messages.router,
     history.router,
     projection.router,
+    views.router,
     memory.router,
     repair.router,
     snippets.router,
