@@ -22,11 +22,13 @@ from app.services.asking import Asking
 from app.services.blocks import Blocks
 from app.services.branching import Branching
 from app.services.browsing import Browsing
+from app.services.budgeting import Budgeting
 from app.services.bundle import Services
 from app.services.checkup import Checkup
 from app.services.commands import Commands
 from app.services.connections import Connections
 from app.services.counters import ChatCounters
+from app.services.drawing import Drawing
 from app.services.editing import Editing
 from app.services.estimating import Estimating
 from app.services.exporting import Exporting
@@ -137,7 +139,7 @@ def _services(
     models: Models,
     runner: Runner,
 ) -> Services:
-    blocks = Blocks(prompts, count)
+    blocks = Blocks(prompts, counters)
     steering = Steering(db, runner)
     reporting = Reporting(db, blocks, connections, models, Estimating(prompts, count, connections))
     repairing = Repairing(db, runner)
@@ -156,7 +158,7 @@ def _services(
         reporting=reporting,
         browsing=Browsing(db),
         searching=searching,
-        projecting=Projecting(db, blocks, connections, count),
+        projecting=Projecting(db, Drawing(blocks, Budgeting(connections, counters))),
         viewing=Viewing(db),
         connections=connections,
         revising=Revising(db, counters, runner),

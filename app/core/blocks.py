@@ -46,6 +46,10 @@ class Mark:
     index: int
 
 
+BEGINNING = Mark(0, 0)
+"""The window of a view that has dropped nothing yet."""
+
+
 def blocks_of(view: Outline, unsent: Unsent) -> list[Block]:
     """The blocks of a chat's uncovered closed turns, oldest first."""
     return [Block(alone, turn, unsent) for alone, turn in _parts(view)]
@@ -62,6 +66,8 @@ def place_of(blocks: Sequence[Block], mark: Mark) -> int:
 
 def mark_of(blocks: Sequence[Block], place: int, end: int) -> Mark:
     """Where the window begins whose first block has this number; `end` is the index after the last closed turn."""
+    if not place:
+        return BEGINNING
     first = next((block.own[0] for block in blocks[place:] if block.own), None)
     return Mark(first.key, first.index) if first else Mark(0, end)
 

@@ -38,8 +38,6 @@ class Choice:
 
 
 PLAIN = Choice()
-BEGINNING = Mark(0, 0)
-"""The window of a view that has dropped nothing yet."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from itertools import pairwise
 from app.assembly import Server
 from app.core.model import Role
 from app.llm.tokens import TokenCounter
-from app.services.projecting import ProjectionQuery
+from app.services.projection_query import ProjectionQuery
 from app.services.recording import Draft
 from bench.chats import fold_all, load, parts
 from bench.figures import Aim, Figure

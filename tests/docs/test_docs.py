@@ -22,7 +22,7 @@ from app.core.settings import RANGES, ChatSettings, LayeredSettings
 from app.core.summary import Connection
 from app.llm.faults import describe
 from app.resources import resource_dir
-from app.services.projecting import WARNINGS
+from app.services.projection_view import WARNINGS
 from app.services.prompts import Material, PromptLibrary
 from app.settings import Settings
 from tests.docs.pages import (

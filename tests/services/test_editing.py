@@ -8,7 +8,7 @@ import pytest
 from app.core.model import Role
 from app.errors import ModelError, ModelUnavailable, NotFound
 from app.services.browsing import SnippetView
-from app.services.projecting import ProjectionQuery
+from app.services.projection_query import ProjectionQuery
 from app.services.recording import Draft
 from app.services.syncing import Line
 from tests.support.checks import assert_promises

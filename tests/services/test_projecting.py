@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from app.core.model import Role
-from app.services.projecting import ProjectionQuery, ProjectionView
+from app.services.projection_query import ProjectionQuery
+from app.services.projection_view import ProjectionView
 from app.services.recording import Draft
 from tests.support.table import Table, laid
 

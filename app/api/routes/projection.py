@@ -13,11 +13,13 @@ from app.api.dependencies import ChatId, ServicesDep
 from app.api.problems import problem_docs
 from app.api.routing import new_router
 from app.api.schemas.projection import Projection, ProjectionParams, ProjectionRequest
-from app.services.projecting import ProjectionView
+from app.services.projection_view import ProjectionView
 
 router = new_router("projection")
 
 _VIEW = TypeAdapter(ProjectionView)
+_EXPOSED = ("error", "stored_messages")
+"""What an answer has only where the chat's settings say so."""
 
 
 async def _params(request: Request) -> ProjectionParams:
@@ -58,12 +60,13 @@ def read_projection(
     "/chats/{chat_id}/projection",
     response_model=Projection,
     summary="The prompt with messages that are not stored yet",
-    description="As the GET, and `current` at its end. Nothing is stored.",
+    description="As the GET, and `current` at its end. Nothing is stored but where the window of a view begins.",
     responses=problem_docs(404, 409, 413, 415, 422),
 )
 def project(chat_id: ChatId, services: ServicesDep, body: ProjectionRequest | None = None) -> Response:
-    return _written(services.projecting.project(chat_id, (body or ProjectionRequest()).query()))
+    return _written(services.projecting.project(chat_id, (body or ProjectionRequest()).query(), keep=True))
 
 
 def _written(view: ProjectionView) -> Response:
-    return Response(_VIEW.dump_json(view), media_type="application/json")
+    hidden = {name for name in _EXPOSED if getattr(view, name) is None}
+    return Response(_VIEW.dump_json(view, exclude=hidden), media_type="application/json")

@@ -4,45 +4,48 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from app.api.schemas.common import Notice, Place, Shown, Unavailable, only
+from app.api.schemas.common import Notice, Place, Shown
+from app.api.schemas.frames import Template
 from app.api.schemas.messages import Said
 from app.api.schemas.settings import Names
 from app.api.schemas.strategies import Placement
-from app.api.text import Content, Int, JsonObject, StrictModel
+from app.api.text import Content, Id, Int, JsonObject, Name, StrictModel
 from app.core.left_out import Reason
-from app.services.projecting import ProjectionQuery
+from app.core.projection import ToolHistory
+from app.formats.prompt_formats import Format
+from app.services.framing import Position
+from app.services.projection_query import ProjectionQuery
 
-Format = Annotated[Literal["openai"], only("openai", "anthropic", "text")]
-ToolHistory = Annotated[Literal["pair"], only("pair", "omit")]
+Authors = Annotated[list[Name], Field(max_length=100)]
 
 
-class ProjectionOptions(StrictModel):
-    """What both calls take."""
+class Options(StrictModel):
+    """What both calls take, and a view keeps. What is left out follows the view, then the chat's settings."""
 
     system_prompt: Content | None = Field(default=None, description="Before all else, in the one system message.")
-    names: Names | None = Field(default=None, description="How the prompt says who speaks; default: the setting.")
-    memory_placement: Placement | None = Field(default=None, description="Default: the setting.")
-    format: Format = Field(default="openai", description="The shape of `messages`.")
-    tool_history: ToolHistory = Field(default="pair", description="Calls are sent with all their results.")
-    view: Unavailable = None
+    memory_placement: Placement | None = Field(
+        default=None, description="`system_end`, `system_message`, `user_message` or `in_chat:DEPTH`."
+    )
+    format: Format | None = Field(default=None, description="The shape of the prompt; `openai` by default.")
+    names: Names | None = Field(default=None, description="How the prompt says who speaks.")
+    tool_history: ToolHistory | None = Field(
+        default=None, description="`pair`: calls of past turns with all their results; `omit`: none of them."
+    )
 
 
-class ProjectionParams(ProjectionOptions):
+class ProjectionParams(Options):
     """The query of the GET. Parameters that are not listed are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
     context_size: int | None = Field(default=None, ge=1, description="Tokens of the model's window.")
     max_tokens: int | None = Field(default=None, ge=1, description="Tokens of it kept free for the answer.")
+    view: Id | None = Field(default=None, description="The view whose options and window are used.")
+    known_prefix: Name | None = Field(default=None, description="The `prefix_hash` of a prompt you still have.")
 
     def query(self) -> ProjectionQuery:
         """It, as it is asked."""
-        return ProjectionQuery(
-            system_prompt=self.system_prompt,
-            context_size=self.context_size,
-            max_tokens=self.max_tokens,
-            names=self.names,
-        )
+        return ProjectionQuery(**self.model_dump())
 
 
 class CurrentMessage(Said):
@@ -57,7 +60,19 @@ class CurrentMessage(Said):
         return {"role": self.role.value, "content": self.content, **had}
 
 
-class ProjectionRequest(ProjectionOptions):
+class Framing(StrictModel):
+    """What is put around the current user message. It is never stored. What is left out is the view's own."""
+
+    template: Template | None = None
+    values: JsonObject | None = Field(default=None, description="What stands for its names.")
+    position: Position | None = Field(default=None, description="Where it stands; `before_system` by default.")
+
+    def given(self) -> dict[str, Any]:
+        """The parts that are there."""
+        return self.model_dump(exclude_none=True)
+
+
+class ProjectionRequest(Options):
     """The body of the POST."""
 
     model_config = ConfigDict(
@@ -68,28 +83,29 @@ class ProjectionRequest(ProjectionOptions):
 
     context_size: Int | None = Field(default=None, ge=1, description="Tokens of the model's window.")
     max_tokens: Int | None = Field(default=None, ge=1, description="Of it, kept free for the answer.")
+    omit_authors: Authors | None = Field(default=None, description="Names whose messages are not sent.")
     current: list[CurrentMessage] = Field(default=[], description="Messages that are not stored yet, at the end.")
     tools: list[JsonObject] = Field(default=[], description="Sent beside the messages; here they only cost tokens.")
-    frame: Unavailable = None
-    session_id: Unavailable = None
+    frame: Framing | None = Field(default=None, description="Put around the current user message.")
+    view: Id | None = Field(default=None, description="The view whose options are used and whose window moves on.")
+    session_id: Id | None = Field(default=None, description="The session that the request belongs to.")
+    known_prefix: Name | None = Field(default=None, description="The `prefix_hash` of a prompt you still have.")
 
     def query(self) -> ProjectionQuery:
         """It, as it is asked."""
-        return ProjectionQuery(
-            system_prompt=self.system_prompt,
-            context_size=self.context_size,
-            max_tokens=self.max_tokens,
-            names=self.names,
-            current=[message.shown() for message in self.current],
-            tools=self.tools,
-        )
+        plain = self.model_dump(exclude={"current", "frame"})
+        current = [message.shown() for message in self.current]
+        return ProjectionQuery(**plain, current=current, frame=self.frame.given() if self.frame else None)
 
 
 class PromptMessage(Shown):
-    """A message of the prompt; `name`, `tool_calls` and `tool_call_id` only where there are some."""
+    """A message of the prompt; `name`, `tool_calls` and `tool_call_id` only where there are some.
+
+    In the format `anthropic` its content may be a list of blocks.
+    """
 
     role: Literal["system", "user", "assistant", "tool"]
-    content: str | None
+    content: str | list[dict[str, Any]] | None
     name: str | None = None
     tool_calls: list[dict[str, Any]] | None = None
     tool_call_id: str | None = None
@@ -133,15 +149,27 @@ class LeftOut(Shown):
     reason: Reason
 
 
+def _is_none(value: object) -> bool:
+    return value is None
+
+
 class Projection(Shown):
     """What the model should be sent now."""
 
     messages: list[PromptMessage]
+    system: str | list[dict[str, Any]] | None = Field(description="`anthropic` keeps it apart; null elsewhere.")
+    text: str | None = Field(description="The whole prompt as one text in the format `text`; null elsewhere.")
     memory: MemoryPart
     window: Window
     tokens: TokenParts
     prefix_hash: str = Field(description="Of what stays the same until the next fold or trim.")
-    prefix_changed_by: str | None
-    skipped: dict[str, Any] | None = Field(description="Why a fold before the answer was skipped, if one was.")
+    prefix_changed_by: Literal["system_prompt", "fold", "memory", "trim", "edit"] | None = Field(
+        description="Why the beginning is not that of the view's last prompt, or of `known_prefix`."
+    )
+    skipped: dict[str, Any] | None = Field(description="Why the last check folded nothing, if it did not.")
     left_out: list[LeftOut]
     warnings: list[Notice]
+    error: str | None = Field(default=None, exclude_if=_is_none, description="Only where it is exposed.")
+    stored_messages: list[dict[str, Any]] | None = Field(
+        default=None, exclude_if=_is_none, description="Only where they are exposed."
+    )

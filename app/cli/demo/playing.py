@@ -8,7 +8,8 @@ from app.cli.demo.story import TITLE, Story
 from app.cli.failing import CannotRun
 from app.core.trim import MESSAGE_OVERHEAD
 from app.services.bundle import Services
-from app.services.projecting import ProjectionQuery, ProjectionView
+from app.services.projection_query import ProjectionQuery
+from app.services.projection_view import ProjectionView
 from app.services.recording import Appended
 from app.services.reporting import LayerView
 

@@ -1,0 +1,180 @@
+"""A prompt as chat-completions messages, as Anthropic's Messages API takes it, or as one plain text."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from app.formats.openai_writing import is_legal_name
+
+Format = Literal["openai", "anthropic", "text"]
+Json = dict[str, Any]
+
+OPENING = "(The conversation begins.)"
+"""What Anthropic's API is given as the user's first message where the chat begins with another's."""
+
+_ILLEGAL_ID = re.compile(r"[^A-Za-z0-9_-]")
+
+
+class Said(NamedTuple):
+    """A message of a prompt. `speaker` says whose line it is in a plain text, `name` what a `name` field would hold."""
+
+    role: str
+    content: str | None
+    name: str | None = None
+    tool_calls: Sequence[Mapping[str, Any]] | None = None
+    tool_call_id: str | None = None
+    speaker: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A prompt in one format. `system` only where the format keeps it apart, `text` only where it is one text."""
+
+    messages: list[Json]
+    system: str | list[Json] | None = None
+    text: str | None = None
+
+
+def write_prompt(said: Sequence[Said], format: Format) -> Written:
+    """The prompt in a format; `name` is written where the format has such a field and the name is legal in it."""
+    if format == "anthropic":
+        return _anthropic(said)
+    if format == "text":
+        text = "\n".join(_line(one) for one in said)
+        return Written([{"role": "user", "content": text}] if said else [], text=text)
+    return Written([_openai(one) for one in said])
+
+
+def needs_opening(said: Sequence[Said]) -> bool:
+    """Whether the user's first message has to be made up: Anthropic's API refuses a prompt that begins otherwise."""
+    first = next((one.role for one in said[_system_end(said) :]), "user")
+    return first == "assistant"
+
+
+def _openai(said: Said) -> Json:
+    message: Json = {"role": said.role, "content": said.content}
+    if said.name and is_legal_name(said.name):
+        message["name"] = said.name
+    if said.tool_calls:
+        message["tool_calls"] = list(said.tool_calls)
+    if said.tool_call_id is not None:
+        message["tool_call_id"] = said.tool_call_id
+    return message
+
+
+def _line(said: Said) -> str:
+    calls = [f"[calls {_called(call)}]" for call in said.tool_calls or ()]
+    text = " ".join(part for part in (said.content or "", *calls) if part)
+    return f"{said.speaker}: {text}" if said.speaker else text
+
+
+def _called(call: Mapping[str, Any]) -> str:
+    function = _function(call)
+    return f"{function.get('name', 'a tool')}({function.get('arguments', '')})"
+
+
+def _function(call: Mapping[str, Any]) -> Mapping[str, Any]:
+    function = call.get("function")
+    return function if isinstance(function, Mapping) else {}
+
+
+def _anthropic(said: Sequence[Said]) -> Written:
+    """System messages before all else are `system`; later ones are said by the user, for there is no other role.
+
+    Neighbours of one role are one message, so that roles alternate. Results follow their call at once.
+    """
+    end = _system_end(said)
+    heads = [one.content for one in said[:end] if one.content]
+    system = heads[0] if len(heads) == 1 else [_text(head) for head in heads]
+    opening = [Said("user", OPENING)] if needs_opening(said) else []
+    messages: list[Json] = []
+    for role, blocks in _spoken(_results_at_calls([*opening, *said[end:]])):
+        if messages and messages[-1]["role"] == role:
+            messages[-1]["content"] += blocks
+        else:
+            messages.append({"role": role, "content": blocks})
+    return Written([{**message, "content": _content(message["content"])} for message in messages], system or None)
+
+
+def _system_end(said: Sequence[Said]) -> int:
+    return next((place for place, one in enumerate(said) if one.role != "system"), len(said))
+
+
+def _results_at_calls(said: Iterable[Said]) -> list[Said]:
+    """Every result right behind its call; Anthropic's API takes it nowhere else."""
+    placed: list[list[Said]] = []
+    callers: dict[object, list[Said]] = {}
+    for one in said:
+        group = callers.get(one.tool_call_id) if one.role == "tool" else None
+        if group is not None:
+            group.append(one)
+            continue
+        placed.append([one])
+        callers.update((call.get("id"), placed[-1]) for call in one.tool_calls or ())
+    return [one for group in placed for one in group]
+
+
+def _spoken(said: Iterable[Said]) -> Iterable[tuple[str, list[Json]]]:
+    """The roles and content blocks of messages; ids of calls that come again are made different."""
+    ids: dict[object, str] = {}
+    used: set[str] = set()
+    for one in said:
+        for call in one.tool_calls or ():
+            ids[call.get("id")] = _fresh(str(call.get("id")), used)
+        blocks = _blocks(one, ids)
+        if blocks:
+            yield "assistant" if one.role == "assistant" else "user", blocks
+
+
+def _fresh(call_id: str, used: set[str]) -> str:
+    """An id that Anthropic's API takes: letters, digits, `_` and `-`, and never the same for two calls."""
+    legal = _ILLEGAL_ID.sub("_", call_id) or "call"
+    fresh, number = legal, 1
+    while fresh in used:
+        number += 1
+        fresh = f"{legal}-{number}"
+    used.add(fresh)
+    return fresh
+
+
+def _blocks(said: Said, ids: Mapping[object, str]) -> list[Json]:
+    if said.role == "tool":
+        answered = ids.get(said.tool_call_id, _ILLEGAL_ID.sub("_", said.tool_call_id or "") or "call")
+        return [{"type": "tool_result", "tool_use_id": answered, "content": said.content or ""}]
+    text = [_text(said.content)] if said.content and said.content.strip() else []
+    return text + [_use(call, ids[call.get("id")]) for call in said.tool_calls or ()]
+
+
+def _use(call: Mapping[str, Any], call_id: str) -> Json:
+    function = _function(call)
+    return {"type": "tool_use", "id": call_id, "name": str(function.get("name", "tool")), "input": _input(function)}
+
+
+def _input(function: Mapping[str, Any]) -> Json:
+    """Arguments as an object; what is none, or cannot be sent on, is kept as it was under `arguments`."""
+    arguments = function.get("arguments") or "{}"
+    try:
+        found = json.loads(arguments) if isinstance(arguments, str) else arguments
+        json.dumps(found, ensure_ascii=False, allow_nan=False).encode()  # neither NaN nor half a character is JSON
+    except (ValueError, RecursionError):
+        return {"arguments": arguments}
+    return found if isinstance(found, dict) and not _is_deep(found) else {"arguments": arguments}
+
+
+def _is_deep(value: object, left: int = 100) -> bool:
+    """Whether it has more levels than a JSON writer can be trusted with."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return left == 0 or any(_is_deep(one, left - 1) for one in inner)
+
+
+def _text(text: str) -> Json:
+    return {"type": "text", "text": text}
+
+
+def _content(blocks: list[Json]) -> str | list[Json]:
+    """Plain texts as one string; results of tools stand first, where they must."""
+    if all(block["type"] == "text" for block in blocks):
+        return "\n\n".join(block["text"] for block in blocks)
+    return sorted(blocks, key=lambda block: block["type"] != "tool_result")

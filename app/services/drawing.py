@@ -1,0 +1,139 @@
+"""A prompt while it is made: planned with `app.core.projection`, filled with texts, and planned again where it turns
+out to say more than was counted.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlmodel import Session
+
+from app.core.placement import Placement, parse_placement
+from app.core.prefix import Beginning, line_of
+from app.core.projection import Choice, Costs, Projection, project
+from app.core.trim import MESSAGE_OVERHEAD
+from app.core.window import Window
+from app.formats.prompt_formats import OPENING, Said, needs_opening
+from app.services.blocks import Block, Blocks
+from app.services.budgeting import Budget, Budgeting, Tally, costs_of
+from app.services.framing import apply_frame
+from app.services.projection_query import ProjectionQuery
+from app.services.prompt_parts import Parts
+from app.services.reading import ChatState
+from app.services.viewing import coverage_of
+from app.services.voicing import Voices, omitted, voices
+from app.store import messages
+from app.store.messages import Content
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """All that a prompt is planned from."""
+
+    state: ChatState
+    query: ProjectionQuery
+    budget: Budget
+    block: Block
+    placement: Placement
+    choice: Choice
+    costs: Costs
+    tally: Tally
+
+    def plan(self) -> Projection:
+        """Which messages are sent."""
+        state = self.state
+        return project(state.view, state.uncovered, state.total, self.costs, self.budget.tokens, self.choice)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A prompt: what it was planned from, the plan, its texts and who says them."""
+
+    sketch: Sketch
+    plan: Projection
+    parts: Parts
+    voices: Voices
+
+    def beginning(self, *, whole: bool) -> Beginning:
+        """What a prompt cache can keep of it; with `whole`, each message of the past too.
+
+        Options that change how all messages look count with the system's part.
+        """
+        query, parts, newest = self.sketch.query, self.parts, self.sketch.state.last_covered
+        chosen = [self.voices.format, self.voices.names, self.sketch.choice.tool_history]
+        behind = parts.placement.where == "in_chat"
+        return Beginning(
+            system=json.dumps([*parts.heads, *chosen, sorted(query.omit_authors or ()), list(query.tools)]),
+            memory="" if behind else f"{parts.placement} {parts.memory}",
+            covered=0 if newest is None else newest + 1,
+            dropped=self.plan.dropped_turns,
+            edits=sum(message.revision for message in (*self.plan.prompt, *self.plan.history)),
+            past=[line_of(said._asdict()) for said in parts.past] if whole else (),
+        )
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Makes prompts."""
+
+    blocks: Blocks
+    budgeting: Budgeting
+
+    def draw(self, session: Session, state: ChatState, query: ProjectionQuery, window: Window | None) -> Drawn:
+        """The prompt of a chat; `window` is what its view kept. Raises InvalidRequest."""
+        tally, who = self.budgeting.tally(session, state), voices(session, state, query)
+        sketch = self._sketch(session, state, query, window, tally)
+        drawn = self._filled(session, sketch, who)
+        if who.format == "anthropic" and needs_opening(drawn.parts.in_order()):
+            opening = tally.repeated(OPENING) + MESSAGE_OVERHEAD
+            costs = replace(sketch.costs, system=sketch.costs.system + opening)
+            drawn = self._filled(session, replace(sketch, costs=costs), who)
+        return drawn
+
+    def _sketch(
+        self, session: Session, state: ChatState, query: ProjectionQuery, window: Window | None, tally: Tally
+    ) -> Sketch:
+        budget = self.budgeting.budget(session, state, query)
+        block = self.blocks.of(session, state, budget.share(state.settings.memory_share))
+        placement = parse_placement(query.memory_placement or state.settings.placement(state.chat.strategy))
+        choice = Choice(
+            omitted=omitted(session, state, query.omit_authors),
+            tool_history=query.tool_history or "pair",
+            window=window.mark_now(coverage_of(state)) if window else None,
+        )
+        costs = costs_of(state, query, choice, block, placement, tally)
+        return Sketch(state, query, budget, block, placement, choice, costs, tally)
+
+    def _filled(self, session: Session, sketch: Sketch, who: Voices) -> Drawn:
+        plan = sketch.plan()
+        texts = messages.contents(session, [m.key for m in (*plan.prompt, *plan.history, *plan.current)])
+        current = [texts[m.key]._asdict() for m in plan.current if m.key in texts]
+        current += [_content(message)._asdict() for message in sketch.query.current]
+        said = [who.said(Content(**message)) for message in current]
+        if sketch.query.frame:
+            sketch, said = _framed(sketch, current, who)
+            plan = sketch.plan()
+            texts |= messages.contents(session, [m.key for m in plan.history if m.key not in texts])
+        heads = (sketch.query.system_prompt, *(texts[m.key].content for m in plan.prompt if m.key in texts))
+        past = who.stored(plan.history, texts)
+        parts = Parts(tuple(text for text in heads if text), sketch.block.text, sketch.placement, past, said)
+        return Drawn(sketch, plan, parts, who)
+
+
+def _framed(sketch: Sketch, current: Sequence[Mapping[str, Any]], who: Voices) -> tuple[Sketch, list[Said]]:
+    """The current turn with the frame around its user message, which costs what it adds."""
+    framed = apply_frame(sketch.query.read_frame(), current)
+    added = [message for message in framed if message not in current]
+    gone = [message for message in current if message not in framed]
+    more = sketch.tally.messages(added) - sketch.tally.messages(gone)
+    costs = replace(sketch.costs, current=sketch.costs.current + more)
+    # What the frame adds is nobody's line and bears no name; what it replaces is still its speaker's.
+    alone = added if not gone else []
+    said = [Said(m["role"], m["content"]) if m in alone else who.said(_content(m)) for m in framed]
+    return replace(sketch, costs=costs), said
+
+
+def _content(message: Mapping[str, Any]) -> Content:
+    optional = ("name", "content", "tool_calls", "tool_call_id")
+    return Content(message["role"], *(message.get(field) for field in optional))

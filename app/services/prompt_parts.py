@@ -1,0 +1,37 @@
+"""The parts of a prompt, put in their order (rolling-and-buffer.md, Projection)."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from app.core.placement import Placement, Slot, place
+from app.formats.prompt_formats import Said
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a prompt is made of: `heads` are the texts of the one system message, without the memory."""
+
+    heads: tuple[str, ...]
+    memory: str
+    placement: Placement
+    past: Sequence[Said]
+    current: Sequence[Said]
+
+    def in_order(self) -> list[Said]:
+        """The system message, the past and the current turn, the memory in its place."""
+        memory = [Said("user" if self.placement.where == "user_message" else "system", self.memory)]
+        inside = [] if self.placement.apart else [self.memory]
+        texts = [text for text in (*self.heads, *inside) if text]
+        system = [Said("system", "\n\n".join(texts))] if texts else []
+        rest = [*self.past, *self.current]
+        if not (self.memory and self.placement.apart):
+            return [*system, *rest]
+        slots = [*_slots(self.past, current=False), *_slots(self.current, current=True)]
+        at = place(slots, self.placement)
+        return [*system, *rest[:at], *memory, *rest[at:]]
+
+
+def _slots(said: Iterable[Said], *, current: bool) -> Iterable[Slot]:
+    for one in said:
+        calls = tuple(str(call.get("id")) for call in one.tool_calls or ())
+        yield Slot(one.role == "system", calls, one.tool_call_id if one.role == "tool" else None, current)
