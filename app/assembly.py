@@ -46,6 +46,7 @@ from app.services.recording import Recording
 from app.services.recovering import Recovering
 from app.services.repairing import Repairing
 from app.services.reporting import Reporting
+from app.services.retelling import Retelling
 from app.services.revising import Revising
 from app.services.searching import Searching
 from app.services.starting import Starting
@@ -106,10 +107,11 @@ def assemble(
     secret = settings.secret_key.get_secret_value() if settings.secret_key else None
     caller = models or _caller(settings, client, count, sleep)
     connections = Connections(db, open_vault(secret, sqlite_file(settings.database_url)), settings, caller)
-    counters = ChatCounters(db, connections, Counters(count))
+    families = Counters(count)
+    counters = ChatCounters(db, connections, families)
     prompts = PromptLibrary(resource_dir("prompts"))
     patience = Patience(Threads("turnfold-folding", 4), sleep)
-    planning = Planning(Asking(prompts, count), connections)
+    planning = Planning(Asking(prompts, counters), Retelling(prompts, families), connections, counters)
     limits = Limits(settings.job_max_calls, settings.job_max_s)
     folding = Folding(db, planning, Failing(db), caller, limits, settings.breaker_cooldown_s, patience)
     runner = Runner(db, folding, Starting(db, settings.resume_jobs), beat_s)

@@ -26,6 +26,14 @@ class Connection:
     extra_body: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
+def counted_as(provider: str, model: str | None) -> str | None:
+    """The name of the model whose tokens are counted: None where there is no model, "" where none is named.
+
+    The extractive summarizer may be given the name of a model that does nothing but count.
+    """
+    return model or (None if provider == "extractive" else "")
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """One message of a passage: who said it, and what."""

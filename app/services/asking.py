@@ -13,6 +13,7 @@ from app.core.model import Message
 from app.core.promotion import Merge
 from app.core.summary import Connection, CountTokens, Line, SummaryRequest
 from app.core.underway import newest_within
+from app.services.counters import ChatCounters
 from app.services.prompts import Material, PromptLibrary, RenderedPrompt
 from app.services.reading import ChatState
 from app.services.remaking import preceding
@@ -30,7 +31,7 @@ class Asking:
     """Builds requests."""
 
     prompts: PromptLibrary
-    count: CountTokens
+    counters: ChatCounters
 
     def fold(
         self, session: Session, state: ChatState, fold: Fold, connection: Connection, raw: Sequence[Message] = ()
@@ -70,7 +71,8 @@ class Asking:
     ) -> SummaryRequest:
         lines = lines_of(session, state, passage)
         if clipped:
-            cut = clip(lines, state.settings.layered.passage_tokens, self.count)
+            count = self.counters.counter_for(session, state.settings)
+            cut = clip(lines, state.settings.layered.passage_tokens, count)
             lines = [line for line in cut if line.text]
         tokens = sum(message.tokens for message in passage)
         near = newest_within(raw, self._room_for_raw(state, connection, tokens)) if raw else ()

@@ -7,7 +7,7 @@ from typing import Any
 from sqlmodel import Session
 
 from app.core.health import Trial
-from app.core.summary import Connection, Provider
+from app.core.summary import Connection, Provider, counted_as
 from app.errors import Conflict, InvalidRequest, NotFound
 from app.services.ports import ModelServers
 from app.settings import Settings
@@ -65,16 +65,11 @@ class Connections:
         raise NotFound(f"There is no connection {name!r}. PUT /v1/connections/{name} makes it.")
 
     def counted_model(self, session: Session, name: str) -> str | None:
-        """The model whose tokens are counted: None where there is none, "" where a server is not told which one.
-
-        A connection that is not there counts like no model. The extractive summarizer may be given the name of a model
-        that does nothing but count.
-        """
+        """The model whose tokens are counted (`counted_as`); a connection that is not there counts like no model."""
         found = stored.model_of(session, name)
         if found is None:
             found = (self.env.llm_provider, self.env.llm_model) if name == "default" else (EXTRACTIVE.provider, None)
-        provider, model = found
-        return model or (None if provider == EXTRACTIVE.provider else "")
+        return counted_as(*found)
 
     def all(self) -> list[ConnectionView]:
         """All connections by name."""

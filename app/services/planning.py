@@ -19,6 +19,7 @@ from app.services.asking import Asking
 from app.services.basis import Basis
 from app.services.choosing import Headway, Plan, choose, one_at_a_time
 from app.services.connections import EXTRACTIVE, Connections
+from app.services.counters import ChatCounters
 from app.services.failure import REFUSALS, Failure, batch_of, refusals
 from app.services.reading import ChatState, read_head, read_state
 from app.services.remaking import as_rewrite, plan_remake
@@ -92,6 +93,7 @@ class Planning:
     asking: Asking
     retelling: Retelling
     connections: Connections
+    counters: ChatCounters
 
     def look(self, session: Session, job: Job, owner: str, standing: Standing) -> Look:
         """What a running job does next."""
@@ -144,7 +146,8 @@ class Planning:
         batch = batch_of(plan)
         refused = max(standing.refused.get(batch, 0), refusals(state.chat.last_error, batch))
         if request is not None:
-            request = replace(request, batch=batch)
+            count = self.counters.counter_for(session, state.settings)
+            request = replace(request, batch=batch, count=count)
         others = self._others(session, state, plan, refused)
         waits = state.settings.on_refused == "wait"
         aside = isinstance(plan, Merge) and request is not None and request.connection.name != state.settings.connection

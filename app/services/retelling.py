@@ -9,11 +9,12 @@ from sqlmodel import Session
 from app.core.healing import Remake
 from app.core.model import Message, Role, Strategy, Turn
 from app.core.rewrite import Rewrite
-from app.core.summary import Connection, CountTokens, Line, SummaryRequest
+from app.core.summary import Connection, Line, SummaryRequest, counted_as
 from app.core.template import fill
 from app.core.tuning import summary_limit, tune
 from app.services import mustache
 from app.services.asking import clip, speaker, spoken, told
+from app.services.ports import Counters
 from app.services.prompts import Material, PromptLibrary, RenderedPrompt, fence_rewrite, rewrite_values
 from app.services.reading import ChatState
 from app.store import messages, snippets, trees
@@ -31,16 +32,17 @@ _Said = Sequence[tuple[Message, Line]]
 class Retelling:
     """Builds requests of the strategies `rolling` and `summary_buffer`. Shared by all threads."""
 
-    def __init__(self, prompts: PromptLibrary, count: CountTokens) -> None:
-        self._prompts, self._count = prompts, count
-        self._count_scaffolding = lru_cache(maxsize=512)(count)
+    def __init__(self, prompts: PromptLibrary, counters: Counters) -> None:
+        self._prompts, self._counters = prompts, counters
+        self._count_again = lru_cache(maxsize=512)(self._counted)
 
     def room(self, state: ChatState, previous_text: str, connection: Connection) -> int:
         """Tokens that the summarizer's window leaves for the turns, at least 1 (rolling-and-buffer.md, `rolling`)."""
         empty = self._render(state, _Material())
-        scaffolding = self._count_scaffolding(empty.system) + self._count_scaffolding(empty.user) + _PER_CALL
+        model = counted_as(connection.provider, connection.model)
+        scaffolding = self._count_again(model, empty.system) + self._count_again(model, empty.user) + _PER_CALL
         spare = _window(state, connection) - _limit(state) - scaffolding
-        return max(1, spare - (self._count(previous_text) if previous_text else 0))
+        return max(1, spare - (self._counted(model, previous_text) if previous_text else 0))
 
     def told(self, turn: Turn) -> int:
         """Tokens of a turn in the prompt."""
@@ -57,7 +59,7 @@ class Retelling:
         previous = next((snippet.text for snippet in state.live if snippet.core.key == key), "")
         said = [_said(session, state, turn.messages) for turn in plan.turns]
         if plan.clipped and plan.room is not None:
-            said = [self._clipped(pairs, plan.room) for pairs in said]
+            said = [self._clipped(pairs, plan.room, connection) for pairs in said]
         request = self._request(state, _Material(previous, said, plan.folded), connection)
         return replace(request, source_tokens=sum(m.tokens for m in plan.passage), clipped=plan.clipped)
 
@@ -70,7 +72,7 @@ class Retelling:
         tokens = sum(message.tokens for message in passage)
         clipped = sum(message.tokens + _PER_LINE for message in passage) > room
         if clipped:
-            said = [self._clipped([pair for pairs in said for pair in pairs], room)]
+            said = [self._clipped([pair for pairs in said for pair in pairs], room, connection)]
         request = self._request(state, _Material(previous, said, first), connection)
         return replace(request, source_tokens=tokens, clipped=clipped)
 
@@ -89,9 +91,15 @@ class Retelling:
             previous=material.previous,
         )
 
-    def _clipped(self, said: _Said, room: int) -> _Said:
-        lines = clip([line for _, line in said], max(1, room - _PER_LINE * len(said)), self._count)
+    def _clipped(self, said: _Said, room: int, connection: Connection) -> _Said:
+        limit = max(1, room - _PER_LINE * len(said))
+        count = self._counters.of(counted_as(connection.provider, connection.model))
+        lines = clip([line for _, line in said], limit, count)
         return [(message, line) for (message, _), line in zip(said, lines, strict=True) if line.text]
+
+    def _counted(self, model: str | None, text: str) -> int:
+        """As the summarizer's own model counts: it is its window that texts must fit into."""
+        return self._counters.of(model)(text)
 
     def _render(self, state: ChatState, material: "_Material") -> RenderedPrompt:
         filling = Material("", "", material.previous, "\n".join(told(material.lines)), state.settings.output_language)
