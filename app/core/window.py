@@ -66,7 +66,10 @@ def reopened(window: Window) -> Window:
 
 
 def newer(stored: Window | None, made: Window) -> Window:
-    """Which of two windows of a view is kept when requests overlap: neither the memory nor the start goes back."""
+    """Which of two windows of a view is kept where another request stored one after `made` was begun.
+
+    Neither the memory nor the start goes back.
+    """
     if stored is None or stored.coverage.version < made.coverage.version:
         return made
     if stored.coverage.version > made.coverage.version:

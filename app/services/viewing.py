@@ -153,9 +153,8 @@ def keep_window(db: Database, view: KeptView, window: Window) -> None:
         if present is None or present.revision != view.revision:
             return
         stored = window_from_json(present.window)
-        kept = newer(stored, window)
-        if kept != stored:
-            views.keep_window(session, view.key, kept.as_json())
+        kept = window if stored == view.window else newer(stored, window)
+        views.keep_window(session, view.key, kept.as_json())
 
 
 def reset_windows(session: Session, chat_key: int) -> None:
