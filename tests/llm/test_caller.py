@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -291,3 +292,8 @@ async def test_the_extractive_summarizer_is_always_well(caller: Caller) -> None:
     built_in = Connection("extractive", "extractive")
     assert (await caller.test(built_in)).ok
     assert await caller.models(built_in) == []
+
+
+async def test_a_summary_is_counted_as_its_chat_counts(caller: Caller, model: FakeModel) -> None:
+    """By the counter that the request brings."""
+    assert (await caller.summarize(replace(request_to(model), count=len))).tokens > LIMIT

@@ -6,6 +6,7 @@ import logging
 import random
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from concurrent.futures import ThreadPoolExecutor
 from typing import Literal
 
@@ -84,6 +85,12 @@ def test_a_line_keeps_names_numbers_and_speakers(extract: Extractive) -> None:
     assert line.startswith("Mira: Lord Verrin cut the road at Aldermoor bridge three nights ago")
     assert "Tom: I can have six mules ready by dawn, but I'll need 40 silver for the stabler" in line
     assert COUNT(line) < sum(COUNT(part.text) for part in SCENE)
+
+
+def test_a_line_fits_as_its_chat_counts(extract: Extractive) -> None:
+    """A request that brings a counter of its own gets a line that fits by that one."""
+    asked = replace(request(SCENE, limit=40), count=lambda text: 2 * COUNT(text))
+    assert 10 < COUNT(extract(asked)) <= 20
 
 
 def test_neighbours_share_a_name(extract: Extractive) -> None:
