@@ -40,7 +40,7 @@ class ProjectionQuery:
     def read_frame(self) -> Frame:
         """The frame asked for. Raises InvalidRequest if neither the request nor its view has a template."""
         given = dict(self.frame or {})
-        if not given.get("template"):
+        if given.get("template") is None:
             detail = "frame needs a template, in the request or in the view."
             raise InvalidRequest(detail, [{"loc": ["frame", "template"], "msg": detail}])
         return Frame(**given)
