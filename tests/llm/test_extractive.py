@@ -6,8 +6,8 @@ import logging
 import random
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Literal
 
 import pytest
