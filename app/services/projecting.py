@@ -1,7 +1,10 @@
 """The prompt as it stands, as it is answered."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from sqlmodel import Session
 
 from app.core.model import Strategy
 from app.core.notices import trigger_above_budget
@@ -19,8 +22,10 @@ from app.services.projection_view import (
     tokens_view,
     window_view,
 )
-from app.services.reading import Place, read_history, require_chat, through
+from app.services.reading import ChatState, Place, read_history, require_chat, through
+from app.services.rewriting import report
 from app.services.viewing import coverage_of, keep_window, read_view
+from app.store import counting, history
 from app.store.engine import Database
 
 
@@ -45,13 +50,17 @@ class Projecting:
             query = under_view(query, view.options) if view else query
             state = read_history(session, chat, for_prompt=True)
             window = (view.window or Window(coverage_of(state))) if view else None
-            drawn = self.drawing.draw(session, state, query, window)
+            drawn = self.drawing.draw(session, state, query, window, before.summary)
             covered = through(session, state) if drawn.sketch.block.text else None
+            skipped = before.skipped or _skipped(session, state)
+            stored = _exposed(session, state)
         beginning = drawn.beginning(whole=view is not None)
         if view and keep:
             keep_window(self.db, view, Window(coverage_of(state), drawn.plan.window, beginning.prefix()))
-        before_it = known or (window.prefix if window else None)
-        return _shown(drawn, covered, before, beginning, changed_by(before_it, beginning) if before_it else None)
+        earlier = known or (window.prefix if window else None)
+        cause = changed_by(earlier, beginning) if earlier else None
+        shown = _shown(drawn, covered, replace(before, skipped=skipped), beginning, cause)
+        return shown if stored is None else replace(shown, stored_messages=stored)
 
 
 def _shown(
@@ -70,14 +79,32 @@ def _shown(
         prefix_hash=str(beginning.prefix()),
         prefix_changed_by=cause,
         left_out=plan.left_out,
-        warnings=[WarningView(code, WARNINGS[code]) for code in _warned(drawn, before)],
+        warnings=[*(WarningView(code, WARNINGS[code]) for code in _warned(drawn)), *before.warnings],
         skipped=before.skipped,
         error=before.error,
-        stored_messages=before.stored_messages,
     )
 
 
-def _warned(drawn: Drawn, before: Beforehand) -> Iterable[str]:
+def _skipped(session: Session, state: ChatState) -> dict[str, Any] | None:
+    """Why rolling memory folds nothing now, if it is what is sent and does not."""
+    if state.chat.strategy != Strategy.ROLLING or state.settings.replays_all:
+        return None
+    covered = state.last_covered is not None
+    folded = counting.count_covered_turns(session, state.chat.key, state.chat.strategy) if covered else 0
+    found = report(replace(state, folded=folded))
+    return asdict(found) if found else None
+
+
+def _exposed(session: Session, state: ChatState) -> list[dict[str, Any]] | None:
+    """The stored messages that no summary covers, where a summary buffer shows them (`expose_messages_output`)."""
+    if state.chat.strategy != Strategy.SUMMARY_BUFFER or not state.settings.summary_buffer.expose_messages_output:
+        return None
+    found = history.chosen(session, [message.key for message in state.uncovered if message.visible])
+    found = sorted(found, key=lambda row: int(row["position"]))
+    return [{name: row[name] for name in ("id", "role", "name", "content")} for row in found]
+
+
+def _warned(drawn: Drawn) -> Iterable[str]:
     sketch, plan = drawn.sketch, drawn.plan
     yield from plan.warnings
     if sketch.block.trimmed:
@@ -86,7 +113,6 @@ def _warned(drawn: Drawn, before: Beforehand) -> Iterable[str]:
     if sketch.state.chat.strategy == Strategy.ROLLING and trigger_above_budget(rolling, plan.tokens, plan.turns):
         yield "trigger_above_budget"
     yield from sketch.budget.warnings
-    yield from before.warnings
 
 
 def _read_prefix(text: str | None) -> Prefix | None:

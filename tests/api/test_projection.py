@@ -39,6 +39,8 @@ def test_it_has_the_fields_of_the_contract(service: Service, folded: str) -> Non
     found = read(service, folded, context_size=8192, max_tokens=512, system_prompt="Speak as Tom.")
     assert found.keys() == {
         "messages",
+        "system",
+        "text",
         "memory",
         "window",
         "tokens",
@@ -110,6 +112,10 @@ def test_a_budget_drops_whole_turns(service: Service, folded: str) -> None:
         {"context_size": 100, "max_tokens": 0},
         {"names": "all"},
         {"format": "xml"},
+        {"memory_placement": "in_chat"},
+        {"memory_placement": "in_chat:-1"},
+        {"tool_history": "all"},
+        {"known_prefix": "abc"},
         {"system_prompt": "a\0b"},
     ],
 )
@@ -123,27 +129,6 @@ def test_sizes_and_choices_that_do_not_fit_are_refused(service: Service, folded:
 
 
 @pytest.mark.parametrize(
-    "query",
-    [
-        {"view": "reply"},
-        {"format": "anthropic"},
-        {"format": "text"},
-        {"memory_placement": "system_message"},
-        {"memory_placement": "in_chat:2"},
-        {"tool_history": "omit"},
-    ],
-)
-def test_what_comes_later_says_so(service: Service, folded: str, query: dict[str, Any]) -> None:
-    """What the contract knows and this version does not serve is a 422 that says it."""
-    for answer in (
-        service.get(f"/chats/{folded}/projection", params=query),
-        service.post(f"/chats/{folded}/projection", query),
-    ):
-        assert answer.status_code == 422
-        assert "not available in this version" in answer.json()["detail"]
-
-
-@pytest.mark.parametrize(
     "body",
     [
         {"colour": "red"},
@@ -152,8 +137,11 @@ def test_what_comes_later_says_so(service: Service, folded: str, query: dict[str
         {"current": [{"role": "user", "content": ["x"]}]},
         {"current": "x"},
         {"tools": ["look"]},
-        {"frame": {"template": "x"}},
-        {"session_id": "s"},
+        {"frame": {"values": {}}},
+        {"frame": {"template": "{{#open}}"}},
+        {"frame": {"template": "x", "position": "before"}},
+        {"omit_authors": "Tom"},
+        {"session_id": "a/b"},
     ],
 )
 def test_bad_bodies_are_refused(service: Service, folded: str, body: dict[str, Any]) -> None:
@@ -161,10 +149,16 @@ def test_bad_bodies_are_refused(service: Service, folded: str, body: dict[str, A
     assert service.post(f"/chats/{folded}/projection", body).status_code == 422
 
 
-def test_present_choices_are_taken(service: Service, folded: str) -> None:
-    """The values this version serves may be named."""
+def test_defaults_may_be_named(service: Service, folded: str) -> None:
+    """To ask for what holds anyway changes nothing, the prefix_hash included."""
     named = read(service, folded, format="openai", memory_placement="system_end", tool_history="pair", names="none")
     assert named == read(service, folded)
+
+
+def test_an_unknown_view_is_a_404(service: Service, folded: str) -> None:
+    """A request cannot use a view that nobody made."""
+    assert service.get(f"/chats/{folded}/projection", params={"view": "reply"}).status_code == 404
+    assert service.post(f"/chats/{folded}/projection", {"view": "reply"}).status_code == 404
 
 
 def test_other_parameters_are_ignored(service: Service, folded: str) -> None:

@@ -9,6 +9,7 @@ from app.core.model import Role
 from app.services.projection_query import ProjectionQuery
 from app.services.projection_view import ProjectionView
 from app.services.recording import Draft
+from tests.support.parts import counter
 from tests.support.table import Table, laid
 
 
@@ -67,5 +68,5 @@ async def test_tool_calls_cost_what_they_say(table: Table) -> None:
     assert _prompt(table).tokens.history > 500
     table.settings(turns_per_batch=1, verbatim_turns=1, passage_tokens=100)
     await table.say(1)
-    assert table.services.recording.count(table.models.requests[0].user) < 1000
+    assert counter()(table.models.requests[0].user) < 1000
     assert table.status().counts.ghosted == 4
