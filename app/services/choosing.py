@@ -18,7 +18,8 @@ Plan = Fold | Promotion | Remake | Rewrite
 
 _MODES = {"fold": AUTO, "one": FORCE, "backlog": DRAIN, "summarize": FORCE}
 ASKED_FOR = ("one", "backlog", "summarize")
-_KINDS = ("regenerate", "heal", *_MODES)
+FOLDS = tuple(_MODES)
+_KINDS = ("regenerate", "heal", *FOLDS)
 """Kinds of job, weakest first: a second start on a chat joins the running job and can only strengthen it."""
 
 

@@ -12,7 +12,8 @@ from sqlmodel import Session
 from app.core.model import Strategy
 from app.core.resolving import contradictions, lacking, merge_values, resolve, resolve_unclamped
 from app.core.settings import ChatSettings
-from app.errors import FieldError, InvalidRequest
+from app.errors import FieldError, InvalidRequest, NotFound
+from app.services.connections import Connections
 from app.services.ports import Runner
 from app.services.preconditions import check_etag, etag
 from app.services.questions import note_new_server_settings, note_new_settings
@@ -20,6 +21,7 @@ from app.services.reading import read_state, require_chat
 from app.services.reporting import CountsView, count_messages
 from app.services.retiring import retire
 from app.services.switching import Switched, switch
+from app.services.viewing import reset_windows
 from app.store import chats, jobs
 from app.store.clock import from_ms
 from app.store.engine import Database
@@ -69,6 +71,7 @@ class Keeping:
 
     db: Database
     runner: Runner
+    connections: Connections
 
     def put(self, chat_id: str, fields: Mapping[str, Any], if_match: str | None = None) -> tuple[ChatView, bool]:
         """Create a chat or merge into it; whether it was created."""
@@ -80,6 +83,7 @@ class Keeping:
                 chat = chats.add(session, chat_id, {})
             switched = _change(session, chat, fields)
             session.flush()
+            self._check_window(session, chat, fields)
             return replace(show_chat(session, chat), switched=switched), created
 
     def create(self, fields: Mapping[str, Any]) -> ChatView:
@@ -93,6 +97,7 @@ class Keeping:
             check_etag("chat", chat.revision, if_match)
             switched = _change(session, chat, fields)
             session.flush()
+            self._check_window(session, chat, fields)
             return replace(show_chat(session, chat), switched=switched)
 
     def get(self, chat_id: str) -> ChatView:
@@ -105,6 +110,21 @@ class Keeping:
         with self.db.read() as session:
             found = chats.page(session, after, limit)
             return [((chat.updated_at, chat.key), show_chat(session, chat)) for chat in found]
+
+    def _check_window(self, session: Session, chat: Chat, fields: Mapping[str, Any]) -> None:
+        """Refuse a summarizer's window that is larger than its model is known to have."""
+        wanted = ((fields.get("settings") or {}).get("rolling") or {}).get("context_size")
+        settings = resolve(chats.server_settings(session), chat.settings)[0]
+        if not wanted or settings.rolling.model_name:
+            return
+        try:
+            known = self.connections.describe(session, settings.connection).context_size
+        except NotFound:
+            return
+        if known is not None and wanted > known:
+            said = f"rolling.context_size {wanted} is more than connection {settings.connection!r} has ({known})"
+            errors: list[FieldError] = [{"loc": ["body", "settings", "rolling", "context_size"], "msg": said}]
+            raise InvalidRequest(f"{said}; lower it, or correct the connection's context_size.", errors)
 
     async def delete(self, chat_id: str, if_match: str | None = None) -> None:
         """Delete a chat and everything of it for good; what runs on it is cut."""
@@ -183,11 +203,19 @@ def _change(session: Session, chat: Chat, fields: Mapping[str, Any]) -> Switched
     if (chat.strategy, chat.settings) != before[3:]:
         session.flush()
         state = retire(session, read_state(session, chat))  # another window, or memory that slept while messages went
+        former = resolve(chats.server_settings(session), before[4])[0]
         if chat.strategy == before[3]:
-            note_new_settings(state, resolve(chats.server_settings(session), before[4])[0])
+            note_new_settings(state, former)
+        if _model_of(state.settings) != _model_of(former):
+            reset_windows(session, chat.key)
     if before != (chat.title, chat.user_name, chat.character_name, chat.strategy, chat.settings):
         chat.revision += 1
     return switched
+
+
+def _model_of(settings: ChatSettings) -> tuple[str, int]:
+    """What a change of lets every trim window begin afresh: in Tryll it is fixed for an agent's life."""
+    return settings.rolling.model_name, settings.rolling.window
 
 
 def _check(server: Mapping[str, Any], own: Mapping[str, Any], where: list[str | int]) -> None:
