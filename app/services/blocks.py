@@ -61,6 +61,12 @@ class Blocks:
             return block
         return self._remembered(session, state, (*name, limit), limit)
 
+    def beside(self, session: Session, state: ChatState, more: str) -> Block:
+        """The block with a summary behind what is remembered that no other prompt has."""
+        live = snippets.live(session, state.chat.key, state.chat.strategy)
+        text = self._prompts.memory_block(_wrapper(state), "\n".join([*(snippet.text for snippet in live), more]))
+        return Block(text, self._counters.counter_for(session, state.settings)(text), len(live) + 1)
+
     def _remembered(self, session: Session, state: ChatState, name: tuple[object, ...], limit: int | None) -> Block:
         with self._lock:
             block = self._made.get(name)

@@ -19,7 +19,7 @@ from app.services.blocks import Block, Blocks
 from app.services.budgeting import Budget, Budgeting, Tally, costs_of
 from app.services.framing import apply_frame
 from app.services.projection_query import ProjectionQuery
-from app.services.prompt_parts import Parts
+from app.services.prompt_parts import Parts, without_orphans
 from app.services.reading import ChatState
 from app.services.viewing import coverage_of
 from app.services.voicing import Voices, omitted, voices
@@ -29,7 +29,7 @@ from app.store.messages import Content
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """All that a prompt is planned from."""
+    """All that a prompt is planned from. `torn`: the request brought results without a call, which are left out."""
 
     state: ChatState
     query: ProjectionQuery
@@ -39,6 +39,7 @@ class Sketch:
     choice: Choice
     costs: Costs
     tally: Tally
+    torn: bool
 
     def plan(self) -> Projection:
         """Which messages are sent."""
@@ -80,10 +81,16 @@ class Drawing:
     blocks: Blocks
     budgeting: Budgeting
 
-    def draw(self, session: Session, state: ChatState, query: ProjectionQuery, window: Window | None) -> Drawn:
-        """The prompt of a chat; `window` is what its view kept. Raises InvalidRequest."""
+    def draw(
+        self, session: Session, state: ChatState, query: ProjectionQuery, window: Window | None, more: str = ""
+    ) -> Drawn:
+        """The prompt of a chat; `window` is what its view kept, `more` a summary for this prompt alone.
+
+        Raises InvalidRequest.
+        """
         tally, who = self.budgeting.tally(session, state), voices(session, state, query)
-        sketch = self._sketch(session, state, query, window, tally)
+        block = self.blocks.beside(session, state, more) if more else None
+        sketch = self._sketch(session, state, query, window, tally, block)
         drawn = self._filled(session, sketch, who)
         if who.format == "anthropic" and needs_opening(drawn.parts.in_order()):
             opening = tally.repeated(OPENING) + MESSAGE_OVERHEAD
@@ -92,18 +99,27 @@ class Drawing:
         return drawn
 
     def _sketch(
-        self, session: Session, state: ChatState, query: ProjectionQuery, window: Window | None, tally: Tally
+        self,
+        session: Session,
+        state: ChatState,
+        query: ProjectionQuery,
+        window: Window | None,
+        tally: Tally,
+        block: Block | None,
     ) -> Sketch:
         budget = self.budgeting.budget(session, state, query)
-        block = self.blocks.of(session, state, budget.share(state.settings.memory_share))
+        block = block or self.blocks.of(session, state, budget.share(state.settings.memory_share))
         placement = parse_placement(query.memory_placement or state.settings.placement(state.chat.strategy))
         choice = Choice(
             omitted=omitted(session, state, query.omit_authors),
             tool_history=query.tool_history or "pair",
             window=window.mark_now(coverage_of(state)) if window else None,
         )
-        costs = costs_of(state, query, choice, block, placement, tally)
-        return Sketch(state, query, budget, block, placement, choice, costs, tally)
+        answerable = [message for message in state.view.open if message.visible and message.key not in choice.omitted]
+        current = without_orphans(query.current, {call for message in answerable for call in message.calls})
+        asked = replace(query, current=current) if len(current) < len(query.current) else query
+        costs = costs_of(state, asked, choice, block, placement, tally)
+        return Sketch(state, asked, budget, block, placement, choice, costs, tally, asked is not query)
 
     def _filled(self, session: Session, sketch: Sketch, who: Voices) -> Drawn:
         plan = sketch.plan()

@@ -107,6 +107,8 @@ def _exposed(session: Session, state: ChatState) -> list[dict[str, Any]] | None:
 def _warned(drawn: Drawn) -> Iterable[str]:
     sketch, plan = drawn.sketch, drawn.plan
     yield from plan.warnings
+    if sketch.torn and "orphaned_tool_messages" not in plan.warnings:
+        yield "orphaned_tool_messages"
     if sketch.block.trimmed:
         yield "memory_trimmed"
     rolling = sketch.state.settings.rolling

@@ -8,6 +8,7 @@ from app.core.projection import ToolHistory
 from app.errors import InvalidRequest
 from app.formats.prompt_formats import Format
 from app.services.framing import Frame
+from app.services.projection_view import WarningView
 from app.services.viewing import ViewOptions
 
 Names = Literal["auto", "none", "field", "prefix"]
@@ -48,14 +49,14 @@ class ProjectionQuery:
 
 @dataclass(frozen=True, slots=True)
 class Beforehand:
-    """What a fold before the answer came to (summary_buffer): warnings by code, why none was made, and what the chat's
-    settings expose of it.
+    """What a fold before the answer came to (summary_buffer): warnings, why none was made, and what the chat's settings
+    expose of that. `summary`: of what the request itself brought, for this one prompt.
     """
 
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[WarningView, ...] = ()
     skipped: Mapping[str, Any] | None = None
-    error: str | None = None
-    stored_messages: Sequence[Mapping[str, Any]] | None = None
+    error: Mapping[str, Any] | None = None
+    summary: str = ""
 
 
 NOTHING_BEFORE = Beforehand()

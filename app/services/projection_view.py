@@ -69,7 +69,7 @@ class ProjectionView:
     text: str | None = None
     prefix_changed_by: str | None = None
     skipped: Mapping[str, Any] | None = None
-    error: str | None = None
+    error: Mapping[str, Any] | None = None
     stored_messages: Sequence[Mapping[str, Any]] | None = None
 
 
@@ -84,6 +84,8 @@ WARNINGS = {
     "over_budget": "Even without history the prompt is over budget: shorten the system prompt or raise context_size.",
     "window_unknown": "No window size is known from the request or the connection: nothing is trimmed.",
     "fold_failed": "The fold before this answer failed or took too long; the history is sent as it is.",
+    "session_missing": "The memory is kept session by session, and the request names none: what it brings itself is"
+    " remembered for this answer alone. Send a session_id.",
     "connection_missing": "The chat names a connection that does not exist; choose another, or PUT it.",
 }
 """What a warning of a projection means, by code."""

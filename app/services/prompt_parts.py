@@ -1,7 +1,8 @@
 """The parts of a prompt, put in their order (rolling-and-buffer.md, Projection)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from app.core.placement import Placement, Slot, place
 from app.formats.prompt_formats import Said
@@ -29,6 +30,17 @@ class Parts:
         slots = [*_slots(self.past, current=False), *_slots(self.current, current=True)]
         at = place(slots, self.placement)
         return [*system, *rest[:at], *memory, *rest[at:]]
+
+
+def without_orphans(current: Sequence[Mapping[str, Any]], calls: Collection[str]) -> list[Mapping[str, Any]]:
+    """A request's messages but for results that answer neither one of its own calls before them nor one of `calls`."""
+    known = set(calls)
+    kept = []
+    for message in current:
+        known.update(str(call.get("id")) for call in message.get("tool_calls") or ())
+        if message["role"] != "tool" or message.get("tool_call_id") in known:
+            kept.append(message)
+    return kept
 
 
 def _slots(said: Iterable[Said], *, current: bool) -> Iterable[Slot]:

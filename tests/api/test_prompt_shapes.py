@@ -142,6 +142,21 @@ def test_past_tool_calls_may_stay_away(service: Service, folded: str) -> None:
     assert "orphaned_tool_messages" not in {warning["code"] for warning in found["warnings"]}
 
 
+def test_results_without_a_call_are_not_sent(service: Service, chat: str) -> None:
+    """Not even those of the request; a stored call that waits is answered by it."""
+    orphan = {"role": "tool", "content": "A wall.", "tool_call_id": "c1"}
+    service.post(f"/chats/{chat}/messages", {"messages": [{"role": "user", "content": "Look."}]})
+    found = prompt(service, chat, current=[orphan])
+    assert [message["role"] for message in found["messages"]] == ["user"]
+    assert found["tokens"]["total"] == found["tokens"]["current"] < 15
+    assert "orphaned_tool_messages" in {warning["code"] for warning in found["warnings"]}
+    waiting = {"role": "assistant", "content": None, "tool_calls": [CALL]}
+    service.post(f"/chats/{chat}/messages", {"messages": [waiting], "fold": "none"})
+    found = prompt(service, chat, current=[orphan])
+    assert [message["role"] for message in found["messages"]] == ["user", "assistant", "tool"]
+    assert "orphaned_tool_messages" not in {warning["code"] for warning in found["warnings"]}
+
+
 def test_authors_may_stay_away(service: Service, chat: str) -> None:
     """By the name a message bears, or by the chat's for who bears none; the request's own messages are sent."""
     service.put(f"/chats/{chat}", {"user_name": "Mira", "character_name": "Tom"})
