@@ -97,6 +97,8 @@ def _follows(session: Session, basis: Basis, plan: Rewrite, leaf: Leaf) -> bool:
     live = [snippet.core for snippet in snippets.live(session, basis.chat_key, basis.strategy)]
     if live != ([plan.previous] if plan.previous else []) or not messages.unchanged(session, plan.covers, leaf):
         return False
+    if trees.is_asked(session, [snippet.key for snippet in live]):
+        return False  # a person wants that one made anew: what follows from its old text must not bury it
     place = messages.span(session, [message.key for message in plan.covers])
     if place is None:
         return False

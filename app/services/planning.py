@@ -22,7 +22,7 @@ from app.services.connections import EXTRACTIVE, Connections
 from app.services.counters import ChatCounters
 from app.services.failure import REFUSALS, Failure, batch_of, refusals
 from app.services.reading import ChatState, read_head, read_state
-from app.services.remaking import as_rewrite, plan_remake
+from app.services.remaking import plan_remake
 from app.services.retelling import Retelling
 from app.services.rewriting import Rewriting
 from app.store import chats
@@ -121,18 +121,30 @@ class Planning:
             return Look(None)
         name = state.settings.summarizer(state.chat.strategy)
         main = self.retelling.connection_for(state, self._connection(session, name))
-        plan: Rewrite | Remake | None = plan_remake(session, state, unasked=False)
-        if plan is None and (job.kind == "regenerate" or (job.kind == "fold" and state.idle_reason() is not None)):
-            return Look(None)
-        if plan is None:
-            found = Rewriting(self.retelling).next(state, job.kind, standing.headway.folds, main)
-            if isinstance(found, Skip):
-                return Look(None, skip=found)
-            plan = found
+        plan = self._next_rewrite(session, state, job, standing.headway, main)
+        if plan is None or isinstance(plan, Skip):
+            return Look(None, skip=plan)
         basis = Basis(state.chat.key, state.chat.epoch, state.chat.strategy, job.id, owner)
-        told = as_rewrite(session, plan) if isinstance(plan, Remake) else plan
-        request = self.retelling.request(session, state, told, main)
+        if isinstance(plan, Remake):
+            request = self.retelling.remake(session, state, plan, main)
+        else:
+            request = self.retelling.request(session, state, plan, main)
         return Look(self._step(session, state, basis, plan, request, standing))
+
+    def _next_rewrite(
+        self, session: Session, state: ChatState, job: Job, headway: Headway, main: Connection
+    ) -> Rewrite | Remake | Skip | None:
+        """What a person asked to have made anew comes first, whatever the pause, and healing last."""
+        asked = plan_remake(session, state, unasked=False)
+        idle = state.idle_reason() is not None
+        if asked is not None or job.kind == "regenerate" or (idle and job.kind in ("fold", "heal")):
+            return asked
+        found = None
+        if job.kind != "heal":
+            found = Rewriting(self.retelling).next(state, job.kind, headway.folds, main)
+        if isinstance(found, Rewrite) or idle:
+            return found
+        return plan_remake(session, state, unasked=True, asked=False) or found
 
     def _step(
         self,

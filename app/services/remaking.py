@@ -6,8 +6,7 @@ from sqlmodel import Session
 
 from app.core.healing import Remake, Worn, is_hopeless, next_remake
 from app.core.model import Message as CoreMessage
-from app.core.model import Strategy, Turn
-from app.core.rewrite import Rewrite
+from app.core.model import Strategy
 from app.core.summary import Summary
 from app.services.basis import Basis, note_success, still_ours
 from app.services.noting import note_progress
@@ -72,7 +71,7 @@ def _under(session: Session, leaf: Snippet) -> Sequence[CoreMessage]:
     if Strategy(leaf.strategy).rewrites:
         before = [part.key for part in trees.parts(session, leaf.key)]
         told = snippets.covers(session, leaf.chat_key, before).get(before[-1]) if before else None
-        first = told.last_index + 1 if told else covered.first_index
+        first = told.last_index + 1 if told else trees.end_of_head(session, leaf.chat_key)
         return messages.under(session, leaf.chat_key, column, leaf.key, first, covered.last_index)
     begin = trees.start_of_turn(session, leaf.chat_key, leaf.strategy, covered.first_index)
     end = covered.last_index
@@ -81,13 +80,6 @@ def _under(session: Session, leaf: Snippet) -> Sequence[CoreMessage]:
         next_one = snippets.covers(session, leaf.chat_key, [following])[following]
         end = next_one.first_index - 1
     return messages.under(session, leaf.chat_key, column, leaf.key, begin, end)
-
-
-def as_rewrite(session: Session, remake: Remake) -> Rewrite:
-    """A summary that is written anew from what it was written from at first: its predecessor and its own turns."""
-    before = trees.parts(session, remake.snippet.key)
-    previous = snippets.as_core(before[-1]) if before else None
-    return Rewrite((Turn(remake.passage),), previous, remake.clipped)
 
 
 def preceding(session: Session, state: ChatState, key: int) -> list[LiveSnippet]:

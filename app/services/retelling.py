@@ -65,8 +65,10 @@ class Retelling:
 
     def remake(self, session: Session, state: ChatState, remake: Remake, connection: Connection) -> SummaryRequest:
         """What is asked to write a stored summary again: the one before it, and the messages that it folded itself."""
-        previous = "\n".join(part.text for part in trees.parts(session, remake.snippet.key))
-        passage, first = _folded_by(session, state, remake)
+        before = trees.parts(session, remake.snippet.key)
+        previous, passage = "\n".join(part.text for part in before), remake.passage
+        covered = snippets.covers(session, state.chat.key, [part.key for part in before])
+        first = sum(under.turns for under in covered.values())
         said = [_said(session, state, turn) for turn in _split(passage)]
         room = self.room(state, previous, connection)
         tokens = sum(message.tokens for message in passage)
@@ -161,20 +163,6 @@ def _said(session: Session, state: ChatState, passage: Sequence[Message]) -> _Sa
     spoke = [message for message in passage if not message.blank]
     texts = messages.contents(session, [message.key for message in spoke])
     return [(message, Line(*spoken(state, texts[message.key]))) for message in spoke if message.key in texts]
-
-
-def _folded_by(session: Session, state: ChatState, remake: Remake) -> tuple[Sequence[Message], int]:
-    """The messages that a summary folded itself, and how many turns the ones before it cover."""
-    leaf = messages.leaf_of(state.chat.strategy)
-    keys = [part.key for part in remake.parts]
-    covered = snippets.covers(session, state.chat.key, [remake.snippet.key, *keys])
-    before = [covered[key] for key in keys if key in covered]
-    turns = sum(one.turns for one in before)
-    whole = covered.get(remake.snippet.key)
-    if remake.passage or leaf is None or whole is None:
-        return remake.passage, turns
-    begin = max((one.last_index + 1 for one in before), default=whole.first_index)
-    return messages.under(session, state.chat.key, leaf, remake.snippet.key, begin, whole.last_index), turns
 
 
 def _split(passage: Sequence[Message]) -> list[list[Message]]:

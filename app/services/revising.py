@@ -17,6 +17,7 @@ from app.services.ports import Runner
 from app.services.preconditions import check_etag
 from app.services.reading import ChatState, read_state, require_chat
 from app.services.remaking import is_remake_due
+from app.services.settling import fall_back
 from app.services.starting import queue
 from app.services.working import JobView, show_job
 from app.store import jobs, messages, snippets, trees, versions
@@ -74,7 +75,8 @@ class Revising:
             snippet = require_snippet(session, chat, snippet_id)
             check_etag("snippet", snippet.revision, if_match)
             _require_live(session, chat, snippet)
-            covered = {str(leaf): found for leaf, found in trees.release(session, chat.key, snippet).items()}
+            uncover = _take_down if Strategy(snippet.strategy).rewrites else trees.release
+            covered = {str(leaf): found for leaf, found in uncover(session, chat.key, snippet).items()}
             versions.note_step(session, chat.key, "delete", snippet.key, covered=covered)
             chat.memory_version += 1
 
@@ -122,6 +124,12 @@ class Revising:
             snippet = require_snippet(session, chat, snippet_id)
             found = versions.page(session, snippet.key, before, limit)
             return [(version.key, _show_version(version)) for version in found]
+
+
+def _take_down(session: Session, chat_key: int, summary: Snippet) -> dict[int, list[tuple[int, int]]]:
+    """Let a summary's predecessor stand again; what it covered alone, and with nothing under it, the predecessor."""
+    chain = trees.chain(session, chat_key, summary.strategy)
+    return fall_back(session, chat_key, chain, 1) | {before.key: [] for before in chain[1:2]}
 
 
 def _rewrite(session: Session, chat: Chat, snippet: Snippet, text: str, tokens: int) -> str | None:

@@ -12,7 +12,7 @@ from app.core.model import Strategy
 from app.store import history, messages, snippets, trees
 from app.store.history import Row
 from app.store.messages import LEAVES
-from app.store.tables import Chat
+from app.store.tables import Chat, Snippet
 
 UNCOVERED: Mapping[str, Any] = dict.fromkeys(LEAVES)
 """What a message's columns say that no snippet covers."""
@@ -102,16 +102,24 @@ def give_way(
     places += [len(found) - 1] if found and not snippets.covers(session, chat_key, [found[0].key]) else []
     if not places:
         return False
-    column = messages.leaf_of(strategy)
-    for gone in found[: max(places) + 1]:
-        if column is not None:
-            messages.uncover(session, chat_key, column, gone.key)
+    fall_back(session, chat_key, found, max(places) + 1)
+    return True
+
+
+def fall_back(
+    session: Session, chat_key: int, chain: Sequence[Snippet], count: int
+) -> dict[int, list[tuple[int, int]]]:
+    """Let the `count` newest summaries of a chain go; the one before them stands again. (key, revision) of the messages
+    that each of them covered itself.
+    """
+    covered = {gone.key: trees.lay_bare(session, chat_key, gone.strategy, gone.key) for gone in chain[:count]}
+    for gone in chain[:count]:
         gone.state, gone.parent_key = "deleted", None
     session.flush()
-    for standing in found[max(places) + 1 : max(places) + 2]:
+    for standing in chain[count : count + 1]:
         standing.state, standing.parent_key = "live", None
     session.flush()
-    return True
+    return covered
 
 
 def _free_head(session: Session, chat: Chat, traces: Traces) -> None:

@@ -1,17 +1,18 @@
 """Taking back what a person did to snippets, newest first."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlmodel import Session
 
 from app.core.model import Message as CoreMessage
+from app.core.model import Strategy
 from app.core.retirement import turns_to_uncover
 from app.errors import Conflict
 from app.services.ports import Runner
 from app.services.reading import read_state, require_chat
 from app.services.revising import note_new_text, queue_healing
-from app.services.settling import note_joiners
+from app.services.settling import fall_back, note_joiners
 from app.store import messages, snippets, trees, versions
 from app.store.clock import now_ms
 from app.store.engine import Database
@@ -77,6 +78,8 @@ def _restore_text(session: Session, chat: Chat, step: UndoStep, snippet: Snippet
     earlier = session.get(SnippetVersion, step.version_key) if step.version_key is not None else None
     if earlier is None or not trees.stands(session, snippet):
         return False
+    if snippet.state != "live" and Strategy(snippet.strategy).rewrites:
+        raise _TooLate(step.key, f"Summary {snippet.id!r} has gone into a newer one since.")
     changed_since = snippet.stale or versions.stale_since(session, earlier)
     versions.keep(session, snippet, "undo")
     snippet.text, snippet.tokens = earlier.text, earlier.tokens
@@ -100,6 +103,8 @@ def _unwrite(session: Session, chat: Chat, step: UndoStep, snippet: Snippet) -> 
 
 def _put_back(session: Session, chat: Chat, step: UndoStep, root: Snippet) -> bool:
     """Bring a deleted snippet back over what is left of its messages; False if nothing is."""
+    if Strategy(root.strategy).rewrites:
+        return _put_back_summary(session, chat, step, root)
     leaf = messages.leaf_of(root.strategy)
     then = {int(key): {message: revision for message, revision in found} for key, found in (step.covered or {}).items()}
     now = messages.by_keys(session, [key for found in then.values() for key in found])
@@ -119,6 +124,55 @@ def _put_back(session: Session, chat: Chat, step: UndoStep, root: Snippet) -> bo
     _require_window(session, chat, root)
     chat.memory_version += 1
     return True
+
+
+def _put_back_summary(session: Session, chat: Chat, step: UndoStep, summary: Snippet) -> bool:
+    """Bring a summary back that is written anew with every fold, in the place of whatever went on from the one before
+    it since; False if nothing is left under it. One that what it tells of has changed under would have to give way.
+    """
+    then = {int(key): found for key, found in (step.covered or {}).items()}
+    own = dict(then.pop(summary.key, []))
+    now = messages.by_keys(session, list(own))
+    plain = [message for message in now.values() if message.visible and not message.pinned]
+    if summary.state != "deleted" or all(message.blank for message in plain):
+        return False
+    if any(_differs(now.get(key), revision) for key, revision in own.items()):
+        raise _TooLate(step.key, f"What summary {summary.id!r} tells of has changed since.")
+    before = _return_to(session, chat, step, next(iter(then), None))
+    _require_no_gap(session, chat, step, plain)
+    if before is not None:
+        before.state, before.parent_key = "absorbed", summary.key
+        session.flush()
+    summary.state, summary.layer, summary.position = "live", 0, 0
+    session.flush()
+    leaf = messages.leaf_of(summary.strategy)
+    if leaf is not None:
+        messages.cover(session, [message.key for message in plain], leaf, summary.key)
+    chat.memory_version += 1
+    return True
+
+
+def _return_to(session: Session, chat: Chat, step: UndoStep, key: int | None) -> Snippet | None:
+    """Let a summary, or none, stand as it did when the next one was deleted; a person's own words do not give way."""
+    chain = trees.chain(session, chat.key, chat.strategy)
+    keys = [one.key for one in chain]
+    if key is not None and key not in keys:
+        raise _TooLate(step.key, "The summary that the deleted one went on from is gone.")
+    count = keys.index(key) if key is not None else len(keys)
+    if any(one.edited for one in chain[:count]):
+        raise _TooLate(step.key, f"What the deleted summary covered is under summary {chain[0].id!r} now.")
+    fall_back(session, chat.key, chain, count)
+    return chain[count] if count < len(chain) else None
+
+
+def _require_no_gap(session: Session, chat: Chat, step: UndoStep, plain: Sequence[CoreMessage]) -> None:
+    """One summary covers the oldest messages without a gap, and nothing came between them since."""
+    leaf = messages.leaf_of(chat.strategy)
+    last = max(message.index for message in plain)
+    head = trees.end_of_head(session, chat.key)
+    waiting = trees.joiners(session, chat.key, leaf, head, last) if leaf is not None else []
+    if waiting != sorted(message.index for message in plain if not message.blank):
+        raise _TooLate(step.key, "Other messages stand among those that the deleted summary covered.")
 
 
 def _make_way(session: Session, chat: Chat, step: UndoStep, leaf: Leaf, first: int, last: int) -> None:

@@ -1,6 +1,6 @@
 """Reading and writing messages."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar, cast
 
 from sqlalchemy import BindParameter, ColumnElement, Row, and_, bindparam, func, insert, or_, select, true, update
@@ -145,14 +145,17 @@ def by_keys(session: Session, keys: Sequence[int]) -> dict[int, CoreMessage]:
 
 _KEYS: BindParameter[Any] = bindparam("keys", expanding=True)
 _PLAIN = (_T.hidden.is_(False), _T.pinned.is_(False), _T.omitted.is_(False))
+# What a person chose to skip is a matter of layered memory alone.
+_TAKEN_UP: Mapping[str, Mapping[str, Any]] = {"layered_leaf": {"skipped": False}}
+_NOT_SKIPPED: Mapping[str, Sequence[ColumnElement[bool]]] = {"layered_leaf": (_T.skipped.is_(False),)}
 _UNCHANGED = {
-    leaf: select(_T.key, _T.revision).where(_T.key.in_(_KEYS), _T[leaf].is_(None), _T.skipped.is_(False), *_PLAIN)
+    leaf: select(_T.key, _T.revision).where(_T.key.in_(_KEYS), _T[leaf].is_(None), *_NOT_SKIPPED.get(leaf, ()), *_PLAIN)
     for leaf in LEAVES
 }
 _COVER = {
     leaf: update(SQLModel.metadata.tables["messages"])
     .where(_T.key.in_(_KEYS))
-    .values({leaf: bindparam("snippet_key"), "skipped": False})
+    .values({leaf: bindparam("snippet_key"), **_TAKEN_UP.get(leaf, {})})
     for leaf in LEAVES
 }
 

@@ -67,6 +67,12 @@ def worn(session: Session, chat_key: int, strategy: str) -> list[Snippet]:
     return list(session.execute(query.order_by(col(Snippet.key))).scalars())
 
 
+def is_asked(session: Session, keys: Collection[int]) -> bool:
+    """Whether a person asked to have one of these snippets made anew."""
+    asked = select(col(Snippet.key)).where(col(Snippet.key).in_(keys), col(Snippet.asked).is_(True)).limit(1)
+    return session.execute(asked).first() is not None
+
+
 def withdraw_asked(session: Session, chat_key: int) -> None:
     """Nobody wants snippets of this chat made anew any more."""
     asked = (col(Snippet.chat_key) == chat_key, col(Snippet.asked).is_(True))
@@ -239,20 +245,25 @@ def release(session: Session, chat_key: int, root: Snippet) -> dict[int, list[tu
 
     What it absorbed stays linked to it, so that it can come back whole.
     """
-    column = messages.leaf_of(root.strategy)
     covered: dict[int, list[tuple[int, int]]] = {}
-    if column is not None:
-        for key in snippets.leaves_under(session, root.key):
-            query = select(col(Message.key), col(Message.revision)).where(
-                col(Message.chat_key) == chat_key, column == key
-            )
-            found = session.execute(query.order_by(col(Message.position))).all()
-            if found:
-                covered[key] = [(message_key, revision) for message_key, revision in found]
-                messages.uncover(session, chat_key, column, key)
+    for key in snippets.leaves_under(session, root.key):
+        if found := lay_bare(session, chat_key, root.strategy, key):
+            covered[key] = found
     root.state = "deleted"
     session.flush()
     return covered
+
+
+def lay_bare(session: Session, chat_key: int, strategy: str, key: int) -> list[tuple[int, int]]:
+    """Uncover what a leaf covers itself; (key, revision) of the messages, by index."""
+    column = messages.leaf_of(strategy)
+    if column is None:
+        return []
+    query = select(col(Message.key), col(Message.revision)).where(col(Message.chat_key) == chat_key, column == key)
+    found = [(message, revision) for message, revision in session.execute(query.order_by(col(Message.position)))]
+    if found:
+        messages.uncover(session, chat_key, column, key)
+    return found
 
 
 def roots_between(session: Session, chat_key: int, leaf: Leaf, first: int, last: int) -> list[Snippet]:

@@ -6,6 +6,9 @@ from typing import Any
 
 from sqlalchemy import create_engine, text
 
+LEAVES = {"layered": "layered_leaf", "rolling": "rolling_leaf", "summary_buffer": "buffer_leaf"}
+"""By strategy, the column that says what covers a message."""
+
 
 def assert_fresh(database: Path, chat_id: str, made: Mapping[str, tuple[str, list[str]]], pinned: set[str]) -> None:
     """A snippet that is not stale says what is under it: its text was made from just that, but for what was pinned
@@ -33,7 +36,8 @@ def assert_fresh(database: Path, chat_id: str, made: Mapping[str, tuple[str, lis
             continue
         kind, source = made[one["text"]]
         parts = [part["text"] for part in standing.values() if part["parent_key"] == one["key"]]
-        under = [m["content"] for m in messages if m["layered_leaf"] == one["key"] and not m["blank"]]
+        leaf = LEAVES[one["strategy"]]
+        under = [m["content"] for m in messages if m[leaf] == one["key"] and not m["blank"]]
         now = parts if kind == "merge" else under
         extra = _missing(now, source)
         assert extra is not None, f"{one['text']} was made from {source}, but {now} is under it"

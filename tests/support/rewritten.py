@@ -1,18 +1,18 @@
 """A chat that clients rewrite while it folds: the plain model of the rules, and what must hold after every step."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, ClassVar
 
 from hypothesis.stateful import RuleBasedStateMachine, invariant
 
 from app.assembly import Server
 from app.core.model import Role
 from app.errors import Conflict, InvalidRequest, NotFound
-from app.services.projecting import ProjectionQuery
+from app.services.projection_query import ProjectionQuery
 from app.services.recording import Draft
 from app.store.migrate import migrate
 from tests.support.checks import assert_promises
@@ -54,10 +54,11 @@ class Opening:
 class RewrittenChat(RuleBasedStateMachine):
     """A chat as the plain rules have it (`history`), the real one, its worker, and what two clients saw of it.
 
-    Every chat begins as a copy of the one that `prepare` made.
+    Every chat begins as a copy of the one that `prepare` made, with what `chat` says of it.
     """
 
     opening: "Opening | None" = None
+    chat: ClassVar[Mapping[str, Any]] = {"settings": {"on_backlog": "all", "layered": SMALL}}
 
     def __init__(self) -> None:
         super().__init__()
@@ -84,12 +85,12 @@ class RewrittenChat(RuleBasedStateMachine):
         cls.opening = None
         first = cls()
         migrate(first.server.db.engine)
-        first.services.keeping.put("c", {"settings": {"on_backlog": "all", "layered": SMALL}})
+        first.services.keeping.put("c", cls.chat)
         for _ in range(14):
             said = [first.new("user"), first.new("assistant")]
             first.services.recording.store("c", [draft_of(one) for one in said], fold="background")
             first.history += said
-        first.worker.work_off()
+            first.worker.work_off()
         first.server.db.dispose()
         cls.opening = Opening(Path(shutil.copy(first.database, folder)), first.history, first.worker.made)
         first.teardown()
