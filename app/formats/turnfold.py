@@ -32,6 +32,7 @@ from app.formats.turnfold_fields import (
     write_time,
 )
 from app.formats.turnfold_settings import read_settings
+from app.formats.turnfold_views import read_options
 
 KEY, CHAT, END = "turnfold", "chat", "end"
 VERSION = 1
@@ -192,6 +193,12 @@ _PARTS: Mapping[str, Mapping[str, Field]] = {
         "version": Field(_COUNT, default=None),
         "covered": Field(_covered, _write_covered, default=None),
         "made_at": _TIME,
+    },
+    "view": {
+        "name": Field(identifier),
+        "options": Field(read_options),
+        "created_at": _TIME,
+        "updated_at": _TIME,
     },
 }
 

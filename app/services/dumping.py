@@ -34,6 +34,8 @@ def _records(session: Session, chat_key: int, messages: Iterable[Row]) -> Iterat
     for row in streams.stream_steps(session, chat_key):
         covered = _covered(session, row) if row["covered"] is not None else None
         yield "undo_step", {**row, "version": row["number"], "covered": covered}
+    for row in streams.stream_views(session, chat_key):
+        yield "view", dict(row)
 
 
 def _said(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -40,6 +40,8 @@ def install(session: Session, chat_key: int, unpacked: Unpacked) -> None:
         _store_versions(session, chat_key, rows)
     for rows in unpacked.of("undo_step"):
         _store_steps(session, chat_key, rows, unpacked.counts["message"])
+    for rows in unpacked.of("view"):
+        _store_views(session, chat_key, rows)
 
 
 def _store_snippets(session: Session, chat_key: int, rows: list[Row]) -> None:
@@ -72,12 +74,12 @@ def _link(session: Session, chat_key: int, rows: list[Row]) -> None:
     intake.link_parts(session, [(known[row.columns["id"]][0], known[row.refers["parent_id"]][0]) for row in parts])
 
 
-def _refuse_doubles(rows: list[Row], known: Collection[str], part: str) -> None:
+def _refuse_doubles(rows: list[Row], known: Collection[str], part: str, called: str = "id") -> None:
     seen = set(known)
     for row in rows:
-        if row.columns["id"] in seen:
-            raise invalid(row.line, f"{part}: its id is that of an earlier one")
-        seen.add(row.columns["id"])
+        if row.columns[called] in seen:
+            raise invalid(row.line, f"{part}: its {called} is that of an earlier one")
+        seen.add(row.columns[called])
 
 
 def _refuse_loops(session: Session, chat_key: int) -> None:
@@ -164,3 +166,8 @@ def _keys(session: Session, chat_key: int, found: Mapping[str, Any]) -> Iterator
             yield key, revision
     if found["gone"]:
         yield _NEVER, 0
+
+
+def _store_views(session: Session, chat_key: int, rows: list[Row]) -> None:
+    _refuse_doubles(rows, intake.known_views(session, chat_key), "view", "name")
+    intake.insert_rows(session, "views", [{**row.columns, "chat_key": chat_key} for row in rows])

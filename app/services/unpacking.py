@@ -130,6 +130,11 @@ def _steps(_count: Counter, some: Sequence[Numbered]) -> Iterator[Row]:
         yield Row(step.line, columns, _refers(step.record))
 
 
+def _views(_count: Counter, some: Sequence[Numbered]) -> Iterator[Row]:
+    for view in some:
+        yield Row(view.line, {**view.record, "revision": 0}, {})
+
+
 def _refers(record: Record) -> dict[str, Any]:
     return {name: value for name, value in record.items() if name in _REFERRING}
 
@@ -140,4 +145,5 @@ _MAKERS: Mapping[str, Callable[[Counter, Sequence[Numbered]], Iterator[Row]]] = 
     "kept_message": _kept,
     "snippet_version": _texts,
     "undo_step": _steps,
+    "view": _views,
 }

@@ -10,6 +10,7 @@ from app.store.engine import rows
 from app.store.kept_tables import SnippetVersion
 from app.store.messages import chunks
 from app.store.tables import Message, Snippet
+from app.store.view_tables import View
 
 _SNIPPETS = SQLModel.metadata.tables["snippets"]
 _S = _SNIPPETS.c
@@ -34,6 +35,11 @@ def known_messages(session: Session, chat_key: int, ids: Collection[str]) -> set
         query = select(col(Message.id)).where(col(Message.chat_key) == chat_key, col(Message.id).in_(some))
         found |= set(session.execute(query).scalars())
     return found
+
+
+def known_views(session: Session, chat_key: int) -> set[str]:
+    """The names of the chat's views."""
+    return set(session.execute(select(col(View.name)).where(col(View.chat_key) == chat_key)).scalars())
 
 
 def known_snippets(session: Session, chat_key: int, ids: Collection[str]) -> dict[str, tuple[int, str]]:

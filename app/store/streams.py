@@ -14,6 +14,7 @@ from app.store.kept import KEPT_MS
 from app.store.kept_tables import KeptMessage, SnippetVersion, UndoStep
 from app.store.messages import chunks
 from app.store.tables import Message, Snippet
+from app.store.view_tables import View
 
 _AT_ONCE = 100
 """Rows held at once: a message holds up to 1 MiB."""
@@ -35,6 +36,7 @@ def count_parts(session: Session, chat_key: int) -> dict[str, int]:
         "kept_message": (KeptMessage, kept),
         "snippet_version": (SnippetVersion, (_of_chat(chat_key),)),
         "undo_step": (UndoStep, (col(UndoStep.chat_key) == chat_key,)),
+        "view": (View, (col(View.chat_key) == chat_key,)),
     }
     return {
         name: int(session.execute(select(func.count()).select_from(table).where(*where)).scalar_one())
@@ -95,6 +97,12 @@ def stream_steps(session: Session, chat_key: int) -> Iterator[Row]:
         .order_by(_U.key)
     )
     yield from _stream(session, query)
+
+
+def stream_views(session: Session, chat_key: int) -> Iterator[Row]:
+    """Views by name, without their windows."""
+    query = select(*(col(getattr(View, name)) for name in ("name", "options", "created_at", "updated_at")))
+    yield from _stream(session, query.where(col(View.chat_key) == chat_key).order_by(col(View.name)))
 
 
 def places_of(session: Session, keys: Sequence[int]) -> dict[int, int]:

@@ -35,6 +35,12 @@ EARLIER: dict[str, Any] = {
     "replaced_at": WHEN,
 }
 STEP: dict[str, Any] = {"kind": "edit", "snippet_id": "s1", "version": 0, "made_at": WHEN}
+VIEW: dict[str, Any] = {
+    "name": "reply",
+    "options": {"context_size": 4096, "frame": {"template": "Rain.", "values": {}, "position": "after_user"}},
+    "created_at": WHEN,
+    "updated_at": WHEN,
+}
 LINES: list[dict[str, Any]] = [
     {"turnfold": {"version": 1, "parts": list(PARTS)}, "chat": CHAT},
     {"message": MESSAGE},
@@ -42,6 +48,7 @@ LINES: list[dict[str, Any]] = [
     {"kept_message": KEPT},
     {"snippet_version": EARLIER},
     {"undo_step": STEP},
+    {"view": VIEW},
     {"end": dict.fromkeys(PARTS, 1)},
 ]
 
@@ -79,7 +86,7 @@ def test_defaults_are_what_is_left_out() -> None:
 
 def test_parts_may_come_in_any_order() -> None:
     """Lines between header and end are told apart by their keys."""
-    assert len(opened(LINES[0], *reversed(LINES[1:-1]), LINES[-1])[1]) == 5
+    assert len(opened(LINES[0], *reversed(LINES[1:-1]), LINES[-1])[1]) == len(PARTS)
 
 
 @pytest.mark.parametrize("cut", range(len(LINES)))
@@ -101,13 +108,13 @@ def test_a_line_that_is_missing_or_doubled_is_noticed(gone: int) -> None:
 @pytest.mark.parametrize("more", [b"{}", b"x", json.dumps(LINES[0]).encode()])
 def test_nothing_follows_the_end(more: bytes) -> None:
     """Two files in one are not one."""
-    with pytest.raises(InvalidRequest, match="Line 8: "):
+    with pytest.raises(InvalidRequest, match="Line 9: "):
         opened(*LINES, more)
 
 
 def test_blank_lines_are_nothing() -> None:
     """An editor's line breaks do no harm; lines are counted with them."""
-    assert len(opened(b"", *LINES[:3], b"  ", *LINES[3:], b"", b"")[1]) == 5
+    assert len(opened(b"", *LINES[:3], b"  ", *LINES[3:], b"", b"")[1]) == len(PARTS)
 
 
 def test_a_newer_version_is_not_guessed_at() -> None:

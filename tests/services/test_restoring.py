@@ -114,3 +114,22 @@ async def test_a_file_that_was_cut_off_leaves_nothing(content: bytes, other: Ser
         with pytest.raises(InvalidRequest):
             taken_in(other, b"".join(lines[:count]))
     assert chats_of(other) == []
+
+
+async def test_views_come_back_without_their_windows(tmp_path: Path, other: Server) -> None:
+    """Name by name, with all they ask for."""
+    frame = {"template": "{{lore}}", "values": {"lore": ["é"]}, "position": "replace"}
+    everything = {
+        **{"system_prompt": "Speak.", "context_size": 4096, "max_tokens": 512, "memory_placement": "in_chat:4"},
+        **{"format": "anthropic", "names": "field", "tool_history": "omit", "omit_authors": ["Tom"], "frame": frame},
+    }
+    folder = tmp_path / "next"
+    folder.mkdir()
+    async with laid(folder) as table:
+        await table.say(1, fold="none")
+        viewing = table.services.viewing
+        before = [viewing.put("c", name, options)[0] for name, options in (("all", everything), ("none", {}))]
+        content = exported(table.server, "c")
+    taken_in(other, content, "again")
+    assert other.services.viewing.page("again", 0, 10) == before
+    assert exported(other, "again").replace(b'"id":"again"', b'"id":"c"', 1) == content
