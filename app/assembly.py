@@ -28,6 +28,7 @@ from app.services.checkup import Checkup
 from app.services.commands import Commands
 from app.services.connections import Connections
 from app.services.counters import ChatCounters
+from app.services.diagnosing import Diagnosing
 from app.services.drawing import Drawing
 from app.services.editing import Editing
 from app.services.estimating import Estimating
@@ -161,6 +162,7 @@ def _services(
         browsing=Browsing(db),
         searching=searching,
         projecting=Projecting(db, Drawing(blocks, Budgeting(connections, counters))),
+        diagnosing=Diagnosing(db),
         viewing=Viewing(db),
         connections=connections,
         revising=Revising(db, counters, runner),

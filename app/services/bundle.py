@@ -7,6 +7,7 @@ from app.services.browsing import Browsing
 from app.services.checkup import Checkup
 from app.services.commands import Commands
 from app.services.connections import Connections
+from app.services.diagnosing import Diagnosing
 from app.services.editing import Editing
 from app.services.exporting import Exporting
 from app.services.importing import Importing
@@ -46,6 +47,7 @@ class Services:
     searching: Searching
     projecting: Projecting
     viewing: Viewing
+    diagnosing: Diagnosing
     connections: Connections
     revising: Revising
     undoing: Undoing
