@@ -10,6 +10,7 @@ from app.api.schemas.common import Shown
 from app.api.text import Bool, Id, Int, Number, StrictModel, Text
 from app.core.placement import parse_placement
 from app.core.settings import BUFFER_RANGES, ROLLING_RANGES, BufferSettings, RollingSettings
+from app.services.mustache import check_template
 
 _MAX_TEXT_CHARS = 100_000
 _MAX_NAME_CHARS = 500
@@ -78,7 +79,9 @@ class RollingValues(StrictModel):
     )
     context_size: Int | None = _whole("context_size", "Tokens of the summarizer's window; 0 means 2048.")
     system_prompt: Prompt | None = Field(default=None, description="What the summarizer is told to be; empty: ours.")
-    template: Prompt | None = Field(default=None, description="The question, in Mustache; empty: ours.")
+    template: Annotated[Prompt, _valid(check_template)] | None = Field(
+        default=None, description="The question, in Mustache; empty: ours."
+    )
     trigger_tokens: Int | None = _whole("trigger_tokens", "Tokens outside the hot window that start a fold; 0: off.")
     trigger_turns: Int | None = _whole("trigger_turns", "Turns outside the hot window that start a fold; 0: off.")
     keep_recent_turns: Int | None = _whole("keep_recent_turns", "The hot window: the newest turns, never folded.")
