@@ -96,17 +96,19 @@ def assemble(
     *,
     count: Counter | None = None,
     models: Models | None = None,
+    through: Callable[[Models], Models] | None = None,
     sleep: Sleep = asyncio.sleep,
     beat_s: float = BEAT_S,
 ) -> Server:
     """Put a server together. Nothing runs and nothing is migrated yet.
 
-    `count`, `models` and `sleep` take the place of the parts that are slow or speak to the outside; `beat_s` is how
-    often work that was left is looked for.
+    `count`, `models` and `sleep` take the place of the parts that are slow or speak to the outside; `through`
+    puts something before what speaks to models; `beat_s` is how often work that was left is looked for.
     """
     db, client, count = Database(settings.database_url), new_client(), count or TokenCounter()
     secret = settings.secret_key.get_secret_value() if settings.secret_key else None
     caller = models or _caller(settings, client, count, sleep)
+    caller = through(caller) if through else caller
     connections = Connections(db, open_vault(secret, sqlite_file(settings.database_url)), settings, caller)
     families = Counters(count)
     counters = ChatCounters(db, connections, families)

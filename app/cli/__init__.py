@@ -168,6 +168,49 @@ def restore(
     import_module("app.cli.copying").restore(file)
 
 
+@app.command(epilog="Example: turnfold compare chats/Mira.jsonl --turns 300 --context-size 16384")
+def compare(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A chat file that could be imported; - reads standard input.")
+    ],
+    turns: Annotated[int | None, typer.Option(min=1, help="Stop after so many turns.")] = None,
+    context_size: Annotated[int, typer.Option(min=2, help="The window of the model that answers, in tokens.")] = 8192,
+    max_tokens: Annotated[
+        int | None, typer.Option(min=1, help="Tokens of it kept for the answer, else a quarter, 1024 at most.")
+    ] = None,
+    strategies: Annotated[
+        str, typer.Option(help="Which ones, with commas between.")
+    ] = "layered,rolling,summary_buffer,none",
+    model: Annotated[
+        bool,
+        typer.Option(
+            "--connection-from-env", help="Summarize with the model of TURNFOLD_LLM_… instead of the built-in way."
+        ),
+    ] = False,
+    chart: Annotated[
+        str | None, typer.Option(metavar="FILE.svg", help="Where the chart goes.  [default: compare.svg]")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="All figures as JSON; a chart only where --chart says.")
+    ] = False,
+) -> None:
+    """Play a chat through every strategy, side by side.
+
+    It shows what each of them sends, what summarizing takes, how much of a prompt a cache could use again, and what is
+    still there word for word at the end. Nothing is kept but the chart. Ctrl-C shows what is done so far.
+    """
+    import_module("app.cli.comparing").compare(
+        file,
+        turns=turns,
+        context_size=context_size,
+        max_tokens=max_tokens,
+        strategies=strategies,
+        model=model,
+        chart=chart,
+        as_json=as_json,
+    )
+
+
 @app.command(epilog="Example: turnfold demo --keep demo.db")
 def demo(
     turns: Annotated[int | None, typer.Option(min=1, help="Stop after so many turns.")] = None,

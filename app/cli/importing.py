@@ -31,7 +31,7 @@ def import_chat(
     settings = Settings(resume_jobs=False)
     bring_up_to_date(settings.database_url)
     with opened(settings) as server:
-        with _stream(file) as (stream, size), _beside(memory) as store, progress_bar() as progress:
+        with open_stream(file) as (stream, size), _beside(memory) as store, progress_bar() as progress:
             source = progress.wrap_file(stream, total=size, description="Reading")
             imported = server.services.importing.load(source, chat_id=chat_id, title=title, format=format, memory=store)
         _tell(imported)
@@ -46,13 +46,13 @@ def _beside(memory: str | None) -> Iterator[BinaryIO | None]:
     if memory is None:
         yield None
         return
-    with _stream(memory) as (stream, _):
+    with open_stream(memory) as (stream, _):
         yield stream
 
 
 @contextmanager
-def _stream(file: str) -> Iterator[tuple[BinaryIO, int]]:
-    """The stream, which can be rewound, and its bytes."""
+def open_stream(file: str) -> Iterator[tuple[BinaryIO, int]]:
+    """A file, or standard input for -, as a stream that can be rewound; and its bytes. Raises CannotRun."""
     if file != "-":
         if not Path(file).is_file():
             raise CannotRun(f"There is no file {file}; name a chat file, or - for standard input.")

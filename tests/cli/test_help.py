@@ -20,6 +20,7 @@ COMMANDS = [
     "doctor",
     "backup",
     "restore",
+    "compare",
     "demo",
 ]
 
@@ -88,7 +89,7 @@ def test_the_server_loads_no_screen() -> None:
     """Serving does not import what draws our bars and pictures (httpx brings rich, whoever imports it)."""
     loaded = _loaded_by("import app.cli.serving")
     assert "fastapi" in loaded
-    assert not loaded & {"app.cli.demo", "app.cli.importing"}
+    assert not loaded & {"app.cli.demo", "app.cli.comparing", "app.cli.importing", "pygal"}
 
 
 def test_the_program_is_this_one() -> None:
