@@ -118,7 +118,7 @@ def assemble(
     limits = Limits(settings.job_max_calls, settings.job_max_s)
     folding = Folding(db, planning, Failing(db), caller, limits, settings.breaker_cooldown_s, patience)
     runner = Runner(db, folding, Starting(db, settings.resume_jobs), beat_s)
-    services = _services(db, count, counters, connections, prompts, caller, runner)
+    services = _services(db, counters, connections, prompts, caller, runner)
     return Server(settings, db, client, runner, services)
 
 
@@ -137,7 +137,6 @@ def _caller(settings: Settings, client: httpx.AsyncClient, count: Counter, sleep
 
 def _services(
     db: Database,
-    count: Counter,
     counters: ChatCounters,
     connections: Connections,
     prompts: PromptLibrary,
@@ -146,7 +145,7 @@ def _services(
 ) -> Services:
     blocks = Blocks(prompts, counters)
     steering = Steering(db, runner)
-    reporting = Reporting(db, blocks, connections, models, Estimating(prompts, count, connections))
+    reporting = Reporting(db, blocks, connections, models, Estimating(prompts, counters, connections))
     repairing = Repairing(db, runner)
     searching = Searching(db)
     watchers = Threads("turnfold-watching", 2)

@@ -6,9 +6,10 @@ from sqlmodel import Session
 
 from app.core.batches import Batch
 from app.core.estimate import Estimate, Terms, Written, estimate, factor
-from app.core.summary import Connection, CountTokens
+from app.core.summary import Connection
 from app.errors import NotFound
 from app.services.connections import EXTRACTIVE, Connections
+from app.services.counters import ChatCounters
 from app.services.prompts import Material, PromptLibrary
 from app.services.reading import ChatState
 from app.store import sizes
@@ -21,10 +22,10 @@ _LINES_TO_LEARN_FROM = 64
 
 @dataclass(frozen=True)
 class Estimating:
-    """Foresees calls and what they are sent. `count` counts the tokens of our instructions."""
+    """Foresees calls and what they are sent."""
 
     prompts: PromptLibrary
-    count: CountTokens
+    counters: ChatCounters
     connections: Connections
 
     def of(self, session: Session, state: ChatState, batches: list[Batch]) -> Estimate:
@@ -38,8 +39,9 @@ class Estimating:
     def _terms(self, session: Session, state: ChatState) -> Terms:
         layered, connection = state.settings.layered, self._connection(session, state)
         material = Material("User", "Assistant", "", "", state.settings.output_language)
+        count = self.counters.counter_for(session, state.settings)
         fold, merge = (
-            self.count(prompt.system) + self.count(prompt.user)
+            count(prompt.system) + count(prompt.user)
             for prompt in (self.prompts.render_fold(layered, material), self.prompts.render_merge(layered, material))
         )
         made = sizes.made_lately(session, state.chat.key, state.chat.strategy, _LINES_TO_LEARN_FROM)

@@ -33,7 +33,7 @@ def model() -> Iterator[FakeModel]:
 @pytest.fixture(scope="module")
 def service(model: FakeModel, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     folder: Path = tmp_path_factory.mktemp("estimates")
-    with running(folder, llm_provider="openai", llm_base_url=model.base_url, llm_model="tiny") as service:
+    with running(folder, llm_provider="openai", llm_base_url=model.base_url, llm_model="gpt-4o") as service:
         yield service
 
 
