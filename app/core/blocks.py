@@ -40,10 +40,14 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The message at which a window began, by key and by where it stood."""
+    """The message at which a window began, by key and by where it stood; `before`: the key of the one before it.
+
+    A window that begins with the next turn has no message yet: its key is 0.
+    """
 
     key: int
     index: int
+    before: int = 0
 
 
 BEGINNING = Mark(0, 0)
@@ -56,10 +60,17 @@ def blocks_of(view: Outline, unsent: Unsent) -> list[Block]:
 
 
 def place_of(blocks: Sequence[Block], mark: Mark) -> int:
-    """The number of the block in which a window began; if its message is gone, of the next one after it."""
+    """The number of the block in which a window began; if its message is gone, of the next one after it.
+
+    Deletions move indices, so the blocks before the window tell first; what came since has a greater key than these,
+    unless turns were inserted among the oldest.
+    """
     for place, block in enumerate(blocks):
         if any(message.key == mark.key for message in block.own):
             return place
+    if mark.before and not 0 < mark.key < mark.before:
+        left = [place for place, block in enumerate(blocks) if block.own and block.own[-1].key <= mark.before]
+        return left[-1] + 1 if left else 0
     after = (place for place, block in enumerate(blocks) if block.own and block.own[0].index >= mark.index)
     return next(after, len(blocks))
 
@@ -68,8 +79,9 @@ def mark_of(blocks: Sequence[Block], place: int, end: int) -> Mark:
     """Where the window begins whose first block has this number; `end` is the index after the last closed turn."""
     if not place:
         return BEGINNING
+    before = next((block.own[-1].key for block in reversed(blocks[:place]) if block.own), 0)
     first = next((block.own[0] for block in blocks[place:] if block.own), None)
-    return Mark(first.key, first.index) if first else Mark(0, end)
+    return Mark(first.key, first.index, before) if first else Mark(0, end, before)
 
 
 def sendable(messages: Iterable[Message], unsent: Unsent) -> tuple[Message, ...]:

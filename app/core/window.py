@@ -48,7 +48,7 @@ class Window:
         held = self.coverage
         return {
             "coverage": [held.strategy, held.version, held.messages, held.newest],
-            "mark": [self.mark.key, self.mark.index],
+            "mark": [self.mark.key, self.mark.index, self.mark.before],
             "prefix": self.prefix.as_json() if self.prefix else None,
         }
 
