@@ -18,6 +18,7 @@ from app.llm.extractive import Extractive
 from app.llm.http import new_client
 from app.llm.tokens import Counters, TokenCounter
 from app.resources import resource_dir
+from app.services.answering import Answering
 from app.services.asking import Asking
 from app.services.blocks import Blocks
 from app.services.branching import Branching
@@ -38,6 +39,7 @@ from app.services.folding import Folding, Limits
 from app.services.importing import Importing
 from app.services.keeping import Keeping
 from app.services.lookout import Lookout
+from app.services.momentary import Momentary
 from app.services.planning import Planning
 from app.services.ports import Counter, ModelServers
 from app.services.projecting import Projecting
@@ -50,6 +52,7 @@ from app.services.reporting import Reporting
 from app.services.retelling import Retelling
 from app.services.revising import Revising
 from app.services.searching import Searching
+from app.services.sessions import Sessions
 from app.services.starting import Starting
 from app.services.steering import Steering
 from app.services.syncing import Syncing
@@ -118,7 +121,7 @@ def assemble(
     limits = Limits(settings.job_max_calls, settings.job_max_s)
     folding = Folding(db, planning, Failing(db), caller, limits, settings.breaker_cooldown_s, patience)
     runner = Runner(db, folding, Starting(db, settings.resume_jobs), beat_s)
-    services = _services(db, counters, connections, prompts, caller, runner)
+    services = _services(db, counters, connections, prompts, caller, runner, planning, settings)
     return Server(settings, db, client, runner, services)
 
 
@@ -142,6 +145,8 @@ def _services(
     prompts: PromptLibrary,
     models: Models,
     runner: Runner,
+    planning: Planning,
+    settings: Settings,
 ) -> Services:
     blocks = Blocks(prompts, counters)
     steering = Steering(db, runner)
@@ -149,8 +154,11 @@ def _services(
     repairing = Repairing(db, runner)
     searching = Searching(db)
     watchers = Threads("turnfold-watching", 2)
+    projecting = Projecting(db, Drawing(blocks, Budgeting(connections, counters)))
+    cooldown_s = settings.breaker_cooldown_s
+    momentary = Momentary(db, planning.retelling, connections, models, counters, cooldown_s)
     return Services(
-        keeping=Keeping(db, runner),
+        keeping=Keeping(db, runner, connections),
         recording=Recording(db, counters, runner),
         editing=Editing(db, counters, runner),
         recovering=Recovering(db, counters, runner),
@@ -162,7 +170,9 @@ def _services(
         reporting=reporting,
         browsing=Browsing(db),
         searching=searching,
-        projecting=Projecting(db, Drawing(blocks, Budgeting(connections, counters))),
+        projecting=projecting,
+        answering=Answering(db, runner, projecting, momentary, cooldown_s),
+        sessions=Sessions(db, runner),
         diagnosing=Diagnosing(db),
         viewing=Viewing(db),
         connections=connections,

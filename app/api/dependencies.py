@@ -45,4 +45,5 @@ MessageId = Annotated[Id, Path(description="The message's id, unique within its 
 SnippetId = Annotated[Id, Path(description="The snippet's id.", examples=["5d0c7a52-6f0e-4c6b-9a52-0a4f0b4a7a10"])]
 JobId = Annotated[Id, Path(description="The job's id.", examples=["0f6f2a3e-8f0b-4a50-9d57-0c6d1f6f7a11"])]
 ViewName = Annotated[Id, Path(description="The view's name, unique within its chat.", examples=["reply"])]
+SessionId = Annotated[Id, Path(description="The session's id, unique within its chat.", examples=["dinner"])]
 ConnectionName = Annotated[Id, Path(description="The connection's name.", examples=["default"])]

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from app.services.answering import Answering
 from app.services.branching import Branching
 from app.services.browsing import Browsing
 from app.services.checkup import Checkup
@@ -21,6 +22,7 @@ from app.services.repairing import Repairing
 from app.services.reporting import Reporting
 from app.services.revising import Revising
 from app.services.searching import Searching
+from app.services.sessions import Sessions
 from app.services.steering import Steering
 from app.services.syncing import Syncing
 from app.services.undoing import Undoing
@@ -46,6 +48,8 @@ class Services:
     browsing: Browsing
     searching: Searching
     projecting: Projecting
+    answering: Answering
+    sessions: Sessions
     viewing: Viewing
     diagnosing: Diagnosing
     connections: Connections

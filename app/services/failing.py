@@ -84,6 +84,18 @@ class Failing:
             _tell(session, chat, job, failure)
 
 
+def give_up(session: Session, chat: Chat, job: Job, failure: Failure) -> bool:
+    """An answer has waited for a job long enough, and those until the failure's `retry_at` do not wait. Whether the job
+    was ended: one that somebody asked for goes on.
+    """
+    chat.last_error, chat.retry_at = failure.report(), failure.retry_at
+    if job.kind != "fold":
+        return False
+    jobs.finish(session, job, "cancelled", failure.detail, failure.report())
+    _tell(session, chat, job, failure)
+    return True
+
+
 def _ours(session: Session, job_id: str, owner: str, cost: Usage) -> tuple[Job, Chat] | None:
     job = jobs.by_id(session, job_id)
     chat = chats.get(session, job.chat_key) if job else None

@@ -3,8 +3,9 @@
 import asyncio
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal
 from uuid import uuid4
 
@@ -16,6 +17,7 @@ from app.errors import Conflict, InvalidRequest, NotFound
 from app.services.counters import ChatCounters
 from app.services.ports import Counter, Runner
 from app.services.reading import require_chat
+from app.services.sessions import open_session
 from app.services.starting import queue_after_change
 from app.store import chats, jobs, messages, paging
 from app.store.clock import from_ms, now_ms, to_ms
@@ -88,6 +90,7 @@ class Appended:
     job_id: str | None
     usage: Usage
     reason: str | None
+    strategy: str = Strategy.LAYERED
 
 
 @dataclass(frozen=True)
@@ -98,23 +101,38 @@ class Recording:
     counters: ChatCounters
     runner: Runner
 
-    async def append(self, chat_id: str, drafts: Sequence[Draft], fold: Fold, wait_s: float) -> Appended:
-        """Append messages; with `fold` wait, answer when folding has ended or wait_s (seconds) have passed."""
-        appended = await asyncio.to_thread(self.store, chat_id, drafts, fold=fold)
+    async def append(
+        self,
+        chat_id: str,
+        drafts: Sequence[Draft],
+        fold: Fold | None,
+        wait_s: float,
+        session_id: str | None = None,
+    ) -> Appended:
+        """Append messages; with `fold` wait, answer when folding has ended or wait_s (seconds) have passed.
+
+        Without a word on `fold` rolling memory is waited for: the turn that started a fold pays for it.
+        """
+        store = partial(self.store, fold=fold or "background", session_id=session_id)
+        appended = await asyncio.to_thread(store, chat_id, drafts)
         if appended.job_id is None:
             return appended
         self.runner.poke(appended.job_id)
-        if fold != "wait":
+        if fold != "wait" and (fold or appended.strategy != Strategy.ROLLING):
             return appended
         await self.runner.wait(appended.job_id, wait_s)
         return await asyncio.to_thread(self._with_outcome, chat_id, appended)
 
-    def store(self, chat_id: str, drafts: Sequence[Draft], *, fold: Fold) -> Appended:
-        """Store the messages and queue a job if one is due, in one transaction. Raises Conflict, InvalidRequest."""
+    def store(self, chat_id: str, drafts: Sequence[Draft], *, fold: Fold, session_id: str | None = None) -> Appended:
+        """Store the messages and queue a job if one is due, in one transaction. Raises Conflict, InvalidRequest.
+
+        `session_id`: the session they belong to, where the chat's memory is kept session by session.
+        """
         refuse_doubles(drafts)
         sizes = measure(self.counters.ahead(chat_id), drafts)
         with self.db.write() as session:
             chat = chats.find(session, chat_id) or chats.add(session, chat_id, {})
+            chat = open_session(session, chat, session_id)
             known = messages.by_ids(session, chat.key, [draft.id for draft in drafts if draft.id])
             _refuse_changes(drafts, known)
             fresh = [(draft, count) for draft, count in zip(drafts, sizes, strict=True) if draft.id not in known]
@@ -124,7 +142,8 @@ class Recording:
             job, reason = self._queue(session, chat, fold, replied=replied) if fresh else (None, "nothing_new")
             session.flush()
             items = self._items(session, chat, [draft.id for draft in drafts if draft.id in known], start)
-            return Appended(len(fresh), len(known), items, job.id if job else None, Usage(), reason)
+            job_id = job.id if job else None
+            return Appended(len(fresh), len(known), items, job_id, Usage(), reason, chat.strategy)
 
     def page(self, chat_id: str, *, state: str, after: int, limit: int) -> list[MessageView]:
         """Messages with index over `after`, in order. Raises NotFound."""
@@ -166,7 +185,7 @@ class Recording:
             ids = [item.id for item in appended.items]
             items = [show(*row) for row in paging.chosen(session, chat.key, chat.strategy, ids)]
         usage = jobs.read_usage(job.usage) if job else Usage()
-        return Appended(appended.appended, appended.duplicates, items, appended.job_id, usage, _outcome(job))
+        return replace(appended, items=items, usage=usage, reason=_outcome(job, appended.strategy))
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +285,9 @@ def _said(message: Message | Draft) -> tuple[str, str | None, list[dict[str, Any
     return str(message.role), message.content, message.tool_calls or [], message.tool_call_id
 
 
-def _outcome(job: Job | None) -> str | None:
+def _outcome(job: Job | None, strategy: str) -> str | None:
     if job is None or job.state in jobs.ACTIVE:
         return "still_folding"
+    if Strategy(strategy).rewrites:
+        return "cancelled" if job.state == "cancelled" else job.reason
     return job.reason if job.state != "succeeded" else None

@@ -1,6 +1,6 @@
 """From a plan to write the one summary anew to the question a summarizer is asked (rolling-and-buffer.md)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -77,6 +77,19 @@ class Retelling:
             said = [self._clipped([pair for pairs in said for pair in pairs], room, connection)]
         request = self._request(state, _Material(previous, said, first), connection)
         return replace(request, source_tokens=tokens, clipped=clipped)
+
+    def request_unstored(
+        self, state: ChatState, plan: Rewrite, contents: Mapping[int, messages.Content], connection: Connection
+    ) -> SummaryRequest:
+        """What is asked to summarize messages that a request brought; `contents` by the keys that the plan has."""
+        said: list[_Said] = [
+            [(one, Line(*spoken(state, contents[one.key]))) for one in turn.messages if not one.blank]
+            for turn in plan.turns
+        ]
+        if plan.clipped and plan.room is not None:
+            said = [self._clipped(pairs, plan.room, connection) for pairs in said]
+        request = self._request(state, _Material("", said), connection)
+        return replace(request, source_tokens=sum(m.tokens for m in plan.passage), clipped=plan.clipped)
 
     def _request(self, state: ChatState, material: "_Material", connection: Connection) -> SummaryRequest:
         prompt = self._render(state, material)

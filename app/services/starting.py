@@ -15,7 +15,7 @@ from app.services.reading import ChatState, read_head, read_state
 from app.services.remaking import is_remake_due
 from app.services.retiring import retire
 from app.services.rewriting import check, is_due
-from app.store import chats, events, jobs, kept
+from app.store import chats, events, jobs, kept, sessions
 from app.store.clock import now_ms
 from app.store.engine import Database
 from app.store.tables import Chat, Job
@@ -63,6 +63,8 @@ def queue_if_due(session: Session, state: ChatState, *, replied: bool = False) -
 def _queue_rewrite(session: Session, state: ChatState, *, replied: bool) -> tuple[Job | None, str | None]:
     """The same where one summary is written anew; a summary buffer folds before an answer, not after a reply."""
     if state.chat.strategy == Strategy.SUMMARY_BUFFER:
+        if (state.chat.retry_at or 0) <= now_ms():  # until then answers do not wait for a fold (services.answering)
+            state.chat.retry_at = None
         job, reason = _queue_remake(session, state)
         return job, reason if job or reason != "below_threshold" else "folds_before_the_answer"
     state.chat.retry_at = None
@@ -127,7 +129,7 @@ class Starting:
         with self.db.read() as session:
             dead = self.resume_jobs and jobs.any_dead(session)
             due = chats.to_take_up(session, None if self.resume_jobs else owner)
-            overdue = kept.any_overdue(session) or events.any_overdue(session)
+            overdue = kept.any_overdue(session) or events.any_overdue(session) or sessions.any_over(session)
             waiting = jobs.waiting(session) if self.resume_jobs else []
         if dead:
             with self.db.write() as session:
@@ -136,6 +138,7 @@ class Starting:
             with self.db.write() as session:
                 kept.purge(session)
                 events.purge(session)
+                sessions.purge(session)
         return waiting + [job_id for chat_key in dict.fromkeys(due) if (job_id := self._take_up(chat_key))]
 
     def _take_up(self, chat_key: int) -> str | None:

@@ -39,9 +39,10 @@ def add(session: Session, chat_id: str, fields: dict[str, Any]) -> Chat:
 
 
 def page(session: Session, after: tuple[int, int] | None, limit: int) -> list[Chat]:
-    """Chats, newest activity first, after the place (updated_at, key)."""
+    """Chats, newest activity first, after the place (updated_at, key). Sessions are none."""
     place = tuple_(col(Chat.updated_at), col(Chat.key))
-    query = select(Chat).options(_LIGHT).order_by(col(Chat.updated_at).desc(), col(Chat.key).desc()).limit(limit)
+    query = select(Chat).options(_LIGHT).where(col(Chat.session_of).is_(None))
+    query = query.order_by(col(Chat.updated_at).desc(), col(Chat.key).desc()).limit(limit)
     if after is not None:
         query = query.where(place < after)
     return list(session.execute(query).scalars())
@@ -72,10 +73,11 @@ def any_failed(session: Session) -> bool:
 
 
 def remove(session: Session, chat_key: int) -> None:
-    """Delete a chat and everything of it."""
+    """Delete a chat and everything of it, its sessions included."""
+    gone = [chat_key, *session.execute(select(col(Chat.key)).where(col(Chat.session_of) == chat_key)).scalars()]
     # Messages point at snippets, and a cascade may take these first.
-    session.execute(delete(Message).where(col(Message.chat_key) == chat_key))
-    session.execute(delete(Chat).where(col(Chat.key) == chat_key))
+    session.execute(delete(Message).where(col(Message.chat_key).in_(gone)))
+    session.execute(delete(Chat).where(col(Chat.key).in_(gone)))
 
 
 def count_messages(session: Session, chat_key: int) -> int:

@@ -106,8 +106,10 @@ def known_revisions() -> set[str]:
 
 
 def chat_ids(session: Session) -> list[str]:
-    """The ids of all chats, the oldest first."""
-    return list(session.execute(select(col(Chat.id)).order_by(col(Chat.key))).scalars())
+    """The ids of all chats, the oldest first. Sessions are none."""
+    return list(
+        session.execute(select(col(Chat.id)).where(col(Chat.session_of).is_(None)).order_by(col(Chat.key))).scalars()
+    )
 
 
 def count_overdue(session: Session) -> int:

@@ -154,7 +154,7 @@ def test_half_of_a_surrogate_pair_is_refused(service: Service, chat: str) -> Non
         ({"messages": [said()], "wait_s": 301}, "wait_s"),
         ({"messages": [said()], "wait_s": -1}, "wait_s"),
         ({"messages": [said()], "wait_s": "30"}, "wait_s"),
-        ({"messages": [said()], "session_id": "s"}, "session_id"),
+        ({"messages": [said()], "session_id": "a/b"}, "session_id"),
         ({"messages": [said()], "colour": "red"}, "colour"),
         ({"messages": [said(id="u"), said(id="u")]}, "id"),
     ],

@@ -34,7 +34,8 @@ GET /v1/jobs/{job_id}/events · GET /v1/chats/{chat_id}/events ·
 POST /v1/jobs/{job_id}/cancel · GET /v1/connections · GET /v1/connections/{name} · PUT /v1/connections/{name} ·
 DELETE /v1/connections/{name} · GET /v1/connections/{name}/models · POST /v1/connections/{name}/test ·
 GET /v1/chats/{chat_id}/views · GET /v1/chats/{chat_id}/views/{name} · PUT /v1/chats/{chat_id}/views/{name} ·
-DELETE /v1/chats/{chat_id}/views/{name} · GET /v1/settings · PATCH /v1/settings · GET /healthz · GET /readyz
+DELETE /v1/chats/{chat_id}/views/{name} ·
+DELETE /v1/chats/{chat_id}/sessions/{session_id} · GET /v1/settings · PATCH /v1/settings · GET /healthz · GET /readyz
 """
 
 

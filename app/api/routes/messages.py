@@ -32,7 +32,7 @@ async def append_messages(
     chat_id: ChatId, body: AppendRequest, services: ServicesDep, request: Request
 ) -> AppendedView:
     drafts = [message.draft(repeatable_id(request, place)) for place, message in enumerate(body.messages)]
-    return await services.recording.append(chat_id, drafts, body.fold, body.wait_s)
+    return await services.recording.append(chat_id, drafts, body.fold, body.wait_s, body.session_id)
 
 
 @router.get(

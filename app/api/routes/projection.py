@@ -18,8 +18,6 @@ from app.services.projection_view import ProjectionView
 router = new_router("projection")
 
 _VIEW = TypeAdapter(ProjectionView)
-_EXPOSED = ("error", "stored_messages")
-"""What an answer has only where the chat's settings say so."""
 
 
 async def _params(request: Request) -> ProjectionParams:
@@ -60,13 +58,16 @@ def read_projection(
     "/chats/{chat_id}/projection",
     response_model=Projection,
     summary="The prompt with messages that are not stored yet",
-    description="As the GET, and `current` at its end. Nothing is stored but where the window of a view begins.",
+    description=(
+        "As the GET, and `current` at its end, which is not stored. A summary buffer folds first what is due, within"
+        " summary_buffer.timeout_s; if that fails, the prompt is sent with all of the history and the warning"
+        " `fold_failed`."
+    ),
     responses=problem_docs(404, 409, 413, 415, 422),
 )
-def project(chat_id: ChatId, services: ServicesDep, body: ProjectionRequest | None = None) -> Response:
-    return _written(services.projecting.project(chat_id, (body or ProjectionRequest()).query(), keep=True))
+async def project(chat_id: ChatId, services: ServicesDep, body: ProjectionRequest | None = None) -> Response:
+    return _written(await services.answering.project(chat_id, (body or ProjectionRequest()).query()))
 
 
 def _written(view: ProjectionView) -> Response:
-    hidden = {name for name in _EXPOSED if getattr(view, name) is None}
-    return Response(_VIEW.dump_json(view, exclude=hidden), media_type="application/json")
+    return Response(_VIEW.dump_json(view), media_type="application/json")

@@ -17,7 +17,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from app.api.schemas.common import Page, Shown, Unavailable, Usage
+from app.api.schemas.common import Page, Shown, Usage
 from app.api.text import Bool, Content, Id, JsonObject, Name, Number, StrictModel
 from app.core.model import Role
 from app.services.recording import Draft, Fold
@@ -141,7 +141,9 @@ class AppendRequest(StrictModel):
         description="`wait` answers when folding has ended, `none` leaves it to the next append.",
     )
     wait_s: Number = Field(default=30, ge=0, le=300, description="Seconds that `wait` waits at most.")
-    session_id: Unavailable = None
+    session_id: Id | None = Field(
+        default=None, description="The session they belong to, where a summary buffer has the scope `session`."
+    )
 
 
 def _is_none(value: object) -> bool:

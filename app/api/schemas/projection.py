@@ -149,8 +149,22 @@ class LeftOut(Shown):
     reason: Reason
 
 
-def _is_none(value: object) -> bool:
-    return value is None
+class ProjectionError(Shown):
+    """Why the fold before a prompt failed (`summary_buffer.expose_error_output`)."""
+
+    code: str | None
+    detail: str | None
+    connection: str | None
+    status: int | None = Field(description="Of the server's answer, if there was one.")
+
+
+class StoredMessage(Shown):
+    """A stored message that no summary covers (`summary_buffer.expose_messages_output`)."""
+
+    id: str
+    role: Literal["system", "user", "assistant", "tool"]
+    name: str | None
+    content: str | None
 
 
 class Projection(Shown):
@@ -169,7 +183,7 @@ class Projection(Shown):
     skipped: dict[str, Any] | None = Field(description="Why the last check folded nothing, if it did not.")
     left_out: list[LeftOut]
     warnings: list[Notice]
-    error: str | None = Field(default=None, exclude_if=_is_none, description="Only where it is exposed.")
-    stored_messages: list[dict[str, Any]] | None = Field(
-        default=None, exclude_if=_is_none, description="Only where they are exposed."
+    error: ProjectionError | None = Field(description="Why the fold before it failed, where that is exposed.")
+    stored_messages: list[StoredMessage] | None = Field(
+        description="The stored messages that no summary covers, where they are exposed."
     )

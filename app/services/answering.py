@@ -1,0 +1,153 @@
+"""A prompt before whose answer a summary buffer folds (rolling-and-buffer.md, `summary_buffer`)."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlmodel import Session
+
+from app.core.model import Strategy
+from app.core.rewrite import Rewrite
+from app.services.beforehand import failed, rests, skipped, too_long
+from app.services.failing import give_up
+from app.services.failure import Failure
+from app.services.momentary import Momentary
+from app.services.ports import Runner
+from app.services.projecting import Projecting
+from app.services.projection_query import NOTHING_BEFORE, Beforehand, ProjectionQuery
+from app.services.projection_view import WARNINGS, ProjectionView, WarningView
+from app.services.reading import ChatState, read_state, require_chat
+from app.services.rewriting import check
+from app.services.sessions import for_session, open_session
+from app.services.starting import queue
+from app.store import jobs
+from app.store.engine import Database
+
+_NO_SESSION = WarningView("session_missing", WARNINGS["session_missing"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a request asks for: of which chat, or of which session. `scope` as its memory is kept now."""
+
+    chat_id: str
+    query: ProjectionQuery
+    scope: str
+
+
+@dataclass(frozen=True)
+class Answering:
+    """Projects for answers. `cooldown_s`: how long answers do not wait for a fold after one that took too long.
+
+    The fold is a job of the chat: it goes on if the client that began it leaves, and whoever asks meanwhile waits for
+    the same one.
+    """
+
+    db: Database
+    runner: Runner
+    projecting: Projecting
+    momentary: Momentary
+    cooldown_s: float
+
+    async def project(self, chat_id: str, query: ProjectionQuery) -> ProjectionView:
+        """The prompt, after the fold that was due before it or at the end of the time that may take.
+
+        A fold that fails is a warning. Raises NotFound and InvalidRequest.
+        """
+        found = await asyncio.to_thread(self._look, chat_id, query)
+        if isinstance(found, ProjectionView):
+            return found
+        if found.scope == "thread":
+            before = await self._fold(found.chat_id)
+        else:
+            query, before = await self.momentary.fold(found.chat_id, found.query)
+            found = replace(found, query=query)
+            if found.scope == "session":
+                before = replace(before, warnings=(*before.warnings, _NO_SESSION))
+        return await asyncio.to_thread(self.projecting.project, found.chat_id, found.query, keep=True, before=before)
+
+    def _look(self, chat_id: str, query: ProjectionQuery) -> ProjectionView | _Asked:
+        """The prompt at once if nothing is due before it; else what is asked, which then is known to be valid."""
+        with self.db.read() as session:
+            chat = require_chat(session, chat_id)
+            folds = chat.strategy == Strategy.SUMMARY_BUFFER
+            scope = read_state(session, chat).settings.summary_buffer.scope if folds else None
+        if scope == "session" and query.session_id is not None:
+            chat_id, query = self._enter(chat_id, query)
+            scope = "thread"
+        before = self._read(chat_id) if scope == "thread" else NOTHING_BEFORE if scope is None else None
+        if before is not None:
+            return self.projecting.project(chat_id, query, keep=True, before=before)
+        self.projecting.project(chat_id, query)
+        return _Asked(chat_id, query, scope or "thread")
+
+    def _enter(self, chat_id: str, query: ProjectionQuery) -> tuple[str, ProjectionQuery]:
+        with self.db.write() as session:
+            chat = require_chat(session, chat_id)
+            asked = for_session(session, chat, query)
+            return open_session(session, chat, query.session_id).id, asked
+
+    def _read(self, chat_id: str) -> Beforehand | None:
+        with self.db.read() as session:
+            return _unless_due(read_state(session, require_chat(session, chat_id)))
+
+    async def _fold(self, chat_id: str) -> Beforehand:
+        """Wait for the fold; what the prompt says of it."""
+        found = await asyncio.to_thread(self._start, chat_id)
+        if isinstance(found, Beforehand):
+            return found
+        job_id, seconds = found
+        self.runner.poke(job_id)
+        ended = await self.runner.wait(job_id, seconds)
+        if not ended and await asyncio.to_thread(self._give_up, chat_id, job_id):
+            await self.runner.cancel(job_id)
+        return await asyncio.to_thread(self._outcome, chat_id, job_id)
+
+    def _start(self, chat_id: str) -> Beforehand | tuple[str, float]:
+        """The job to wait for, and for how many seconds; or why no fold is made."""
+        with self.db.write() as session:
+            chat = require_chat(session, chat_id)
+            state = read_state(session, chat)
+            before = _unless_due(state)
+            if before is not None:
+                return before
+            return queue(session, state, "fold", 1).id, state.settings.summary_buffer.timeout_s
+
+    def _give_up(self, chat_id: str, job_id: str) -> bool:
+        """Note that a fold took too long; whether its job was ended, as one is that began by itself."""
+        with self.db.write() as session:
+            job, state = jobs.by_id(session, job_id), read_state(session, require_chat(session, chat_id))
+            if job is None or job.state not in jobs.ACTIVE:
+                return False
+            failure = too_long(state, self.cooldown_s, rest=not job.done)
+            return give_up(session, state.chat, job, failure)
+
+    def _outcome(self, chat_id: str, job_id: str) -> Beforehand:
+        with self.db.read() as session:
+            state = read_state(session, require_chat(session, chat_id))
+            plan, why = check(state), _why_not(session, state, job_id)
+            return failed(state, plan, why) if isinstance(plan, Rewrite) and why is not None else NOTHING_BEFORE
+
+
+def _unless_due(state: ChatState) -> Beforehand | None:
+    """What a prompt says where no fold is begun before it; None if one is."""
+    plan, idle = check(state), state.idle_reason()
+    if not isinstance(plan, Rewrite):
+        return NOTHING_BEFORE
+    if idle is not None:
+        return Beforehand(skipped=skipped(plan, idle))
+    return failed(state, plan, state.chat.last_error or {}) if rests(state.chat) else None
+
+
+def _why_not(session: Session, state: ChatState, job_id: str) -> Mapping[str, Any] | None:
+    """Why a job did not fold what was due; None if it did, and more has come in since."""
+    job = jobs.by_id(session, job_id)
+    if job is not None and job.state == "succeeded":
+        return None
+    if job is not None and job.error is not None:
+        return job.error
+    if job is None or job.state not in jobs.ACTIVE:
+        ended = Failure("cancelled", (job.reason if job else None) or "The fold was cancelled.", skip="cancelled")
+        return ended.report()
+    return state.chat.last_error or {}
