@@ -59,7 +59,7 @@ def _show(found: Diagnosis) -> DiagnosisView:
 def note_skip(session: Session, chat: Chat, settings: ChatSettings, turn: int, skip: Skip) -> None:
     """Keep why nothing was folded after a turn."""
     if _wanted(chat, settings):
-        data = {"parameters": asdict(settings.rolling), "skipped": asdict(skip)}
+        data = {"parameters": _parameters(settings), "skipped": asdict(skip)}
         diagnostics.put(session, chat.key, turn, data)
 
 
@@ -84,12 +84,17 @@ def note_fold(
         "folded_input_tokens": request.source_tokens,
     }
     data = {
-        "parameters": asdict(settings.rolling),
+        "parameters": _parameters(settings),
         "input": {"prompt": prompt},
         "output": {"text": summary.text},
         "last_fold": fold,
     }
     diagnostics.put(session, chat.key, turn, data)
+
+
+def _parameters(settings: ChatSettings) -> dict[str, Any]:
+    """The settings as they hold, like those a chat shows as effective."""
+    return {**asdict(settings.rolling), "context_size": settings.rolling.window}
 
 
 def _wanted(chat: Chat, settings: ChatSettings) -> bool:
