@@ -21,8 +21,9 @@ class Prefix:
     """What a prompt's beginning was made of, small enough to keep.
 
     `system` and `memory` are hashes; `covered` is where the memory ends (the newest covered index + 1, 0: there is
-    none), `dropped` how many visible turns a budget left out, `edits` how often the texts of the past had been changed.
-    `sent` counts the messages of the past, `history` is their hash; both None where only the string is known.
+    none), `dropped` the key of the last message that a budget left out (0: none), `edits` how often the texts of the
+    past had been changed. `sent` counts the messages of the past, `history` is their hash; both None where only the
+    string is known.
     """
 
     system: str

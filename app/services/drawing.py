@@ -68,7 +68,7 @@ class Drawn:
             system=json.dumps([*parts.heads, *chosen, sorted(query.omit_authors or ()), list(query.tools)]),
             memory="" if behind else f"{parts.placement} {parts.memory}",
             covered=0 if newest is None else newest + 1,
-            dropped=self.plan.dropped_turns,
+            dropped=self.plan.window.before,
             edits=sum(message.revision for message in (*self.plan.prompt, *self.plan.history)),
             past=[line_of(said._asdict()) for said in parts.past] if whole else (),
         )

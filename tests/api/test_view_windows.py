@@ -140,7 +140,7 @@ def test_the_window_stays_with_its_message(service: Service, told: str) -> None:
     service.http.delete(f"/v1/chats/{told}/messages/a1")
     found = post(service, told)
     assert (found["messages"], start(found)) == (kept["messages"], start(kept) - 2)
-    assert found["prefix_changed_by"] is None
+    assert (found["prefix_hash"], found["prefix_changed_by"]) == (kept["prefix_hash"], None)
     service.http.delete(f"/v1/chats/{told}/messages/{first}")
     found = post(service, told, context_size=5000)
     assert found["messages"] == kept["messages"][1:]
