@@ -5,6 +5,7 @@ its part. What refers to something names it by its id.
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -37,26 +38,25 @@ from app.formats.turnfold_views import read_options
 KEY, CHAT, END = "turnfold", "chat", "end"
 VERSION = 1
 
-COVERING = (Strategy.LAYERED,)
-"""The strategies whose snippets this version can take in."""
+COVERING = (Strategy.LAYERED, Strategy.ROLLING, Strategy.SUMMARY_BUFFER)
+"""The strategies that have snippets."""
 
-_SERVED = (*COVERING, Strategy.NONE)
 MAX_LAYER = 99
 """Ten layers can be made here; other programs' files may bring more."""
 
 _COUNT = whole()
-_KINDS = ("fold", "seed", "merge", "manual", "import")
+_KINDS = ("fold", "seed", "merge", "manual", "import", "rolling", "buffer")
 _STATES = ("live", "absorbed", "superseded", "deleted")
 
 
+_STRATEGY = re.compile(r"[a-z_]{1,20}")
 _known_strategy = one_of([strategy.value for strategy in Strategy])
 
 
 def _strategy(value: Any) -> str:
-    name = _known_strategy(value)
-    if name not in _SERVED:
-        raise Unknown(f"the strategy {name}")
-    return str(name)
+    if isinstance(value, str) and _STRATEGY.fullmatch(value) and value not in list(Strategy):
+        raise Unknown(f"the strategy {value}")
+    return str(_known_strategy(value))
 
 
 def _covering(value: Any) -> str:

@@ -15,7 +15,7 @@ _EMPTY = ("tool_calls", "extra", "usage", "settings")
 
 
 def dump(session: Session, chat: Chat, messages: Iterable[Row]) -> Iterator[str]:
-    """The text of a file, line by line; `messages` are the rows of streams.stream_messages."""
+    """The text of a file, line by line; `messages` are the rows of streams.stream_whole."""
     parts = [part for part, count in streams.count_parts(session, chat.key).items() if count]
     about = _plain({name: getattr(chat, name) for name in CHAT_SHAPE.fields})
     return write_turnfold(about, parts, _records(session, chat.key, messages))
@@ -23,8 +23,7 @@ def dump(session: Session, chat: Chat, messages: Iterable[Row]) -> Iterator[str]
 
 def _records(session: Session, chat_key: int, messages: Iterable[Row]) -> Iterator[tuple[str, dict[str, Any]]]:
     for row in messages:
-        leaves = {"layered": row["leaf_id"]} if row["leaf_id"] is not None else None
-        yield "message", {**_said(row), "index": row["position"], "leaves": leaves}
+        yield "message", {**_said(row), "index": row["position"]}
     for row in streams.stream_snippets(session, chat_key):
         yield "snippet", _plain(row)
     for row in streams.stream_kept(session, chat_key):
@@ -49,9 +48,10 @@ def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
 def _covered(session: Session, step: Row) -> dict[str, Any]:
     """The messages that a deletion uncovered, by the id of their leaf: runs of indices with one revision each."""
     known = set(snippets.leaves_under(session, step["snippet_key"]))
-    by_leaf = {int(key): found for key, found in step["covered"].items() if int(key) in known}
+    # With nothing of its own: what a summary went on from (Revising.delete).
+    by_leaf = {int(key): found for key, found in step["covered"].items() if int(key) in known or not found}
     ids = snippets.ids_of(session, list(by_leaf))
-    runs = {ids[leaf]: _runs(session, found) for leaf, found in by_leaf.items()}
+    runs = {ids[leaf]: _runs(session, found) for leaf, found in by_leaf.items() if leaf in ids}
     return dict(sorted(runs.items(), key=lambda item: (item[1]["runs"][:1], item[0])))
 
 

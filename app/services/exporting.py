@@ -86,7 +86,7 @@ class Kind:
 
 
 def _turnfold(session: Session, chat: Chat, notice: Notice) -> Iterator[str]:
-    return dump(session, chat, _noticed(session, chat, streams.stream_messages(session, chat.key, "layered"), notice))
+    return dump(session, chat, _noticed(session, chat, streams.stream_whole(session, chat.key), notice))
 
 
 def _sillytavern(session: Session, chat: Chat, notice: Notice) -> Iterator[str]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from sqlmodel import Session
 
+from app.core.model import Strategy
 from app.errors import InvalidRequest
 from app.formats.turnfold import COVERING
 from app.formats.turnfold_reading import invalid
@@ -152,12 +153,18 @@ def _covered(session: Session, chat_key: int, row: Row, root: int, total: int) -
     """What a deletion uncovered, as it is stored: key and revision of messages by the key of their leaf."""
     covered = row.refers["covered"]
     known = intake.known_snippets(session, chat_key, covered)
-    under = set(snippets.leaves_under(session, root))
+    under = set(snippets.leaves_under(session, root)) | _before(known, covered)
     if any(known.get(leaf, (0, ""))[0] not in under for leaf in covered):
         raise invalid(row.line, "undo_step: “covered” names a snippet that is not under the deleted one")
     if any(last >= total for found in covered.values() for _, last, _ in found["runs"]):
         raise invalid(row.line, "undo_step: “covered” names messages beyond the end of the chat")
     return {str(known[leaf][0]): list(_keys(session, chat_key, found)) for leaf, found in covered.items()}
+
+
+def _before(known: _Known, covered: Mapping[str, Any]) -> set[int]:
+    """The key of the summary that a deleted one went on from, which is named with nothing under it."""
+    named = [known[leaf] for leaf, found in covered.items() if leaf in known and not found["runs"]]
+    return {key for key, strategy in named if Strategy(strategy).rewrites}
 
 
 def _keys(session: Session, chat_key: int, found: Mapping[str, Any]) -> Iterator[tuple[int, int]]:

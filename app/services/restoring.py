@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from tempfile import SpooledTemporaryFile
 from typing import Any, BinaryIO
 from uuid import uuid4
 
 from sqlmodel import Session
 
+from app.core.model import Strategy
 from app.errors import Conflict
 from app.formats.parsed import Warning
 from app.formats.turnfold import COVERING
@@ -17,9 +19,9 @@ from app.services.installing import install, unsound
 from app.services.ports import Counter
 from app.services.starting import queue_after_change
 from app.services.unpacking import unpack
-from app.store import chats, intake, soundness
+from app.store import chats, intake, soundness, trees
 from app.store.engine import Database
-from app.store.messages import leaf_of
+from app.store.messages import Leaf, leaf_of
 from app.store.soundness import Range
 
 _IN_MEMORY = 32 * 1024 * 1024
@@ -114,7 +116,25 @@ def _require_sound(session: Session, chat_key: int) -> None:
             raise unsound(
                 f"message {message!r} is under snippet {snippet!r}, which is neither live nor a part of a live one"
             )
-        _require_order(soundness.live_ranges(session, chat_key, strategy, leaf))
+        if strategy.rewrites:
+            _require_chain(session, chat_key, strategy, leaf)
+        else:
+            _require_order(soundness.live_ranges(session, chat_key, strategy, leaf))
+
+
+def _require_chain(session: Session, chat_key: int, strategy: Strategy, leaf: Leaf) -> None:
+    """One summary is live, what went into it is older and older, and nothing between them is left out."""
+    levels = soundness.chain_ranges(session, chat_key, strategy, leaf)
+    if any(len(level) > 1 for level in levels):
+        raise unsound(f"of {strategy} more than one summary is live, or more than one went into another")
+    spans = [(one.first, one.last) for [one] in levels if one.first is not None and one.last is not None]
+    if levels and not spans:
+        raise unsound(f"a summary of {strategy} is live, and no message is under it")
+    if any(older[1] >= newer[0] for newer, older in pairwise(spans)):
+        raise unsound(f"the summaries of {strategy} overlap, or are not in the order of the story")
+    head = trees.end_of_head(session, chat_key)
+    if spans and trees.joiners(session, chat_key, leaf, head, spans[0][1]):
+        raise unsound(f"the summaries of {strategy} leave messages out between those they cover")
 
 
 def _require_order(ranges: Iterator[Range]) -> None:

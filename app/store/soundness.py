@@ -56,6 +56,28 @@ def live_ranges(session: Session, chat_key: int, strategy: str, leaf: Leaf) -> I
         yield Range(*row)
 
 
+def chain_ranges(session: Session, chat_key: int, strategy: str, leaf: Leaf) -> list[list[Range]]:
+    """What the summaries of a strategy that keeps one cover themselves: the live ones, what went into these, and so on
+    down. All is well with one at each level.
+    """
+    own = select(leaf, func.min(Message.position), func.max(Message.position)).where(
+        col(Message.chat_key) == chat_key, leaf.is_not(None)
+    )
+    spans = {key: (first, last) for key, first, last in session.execute(own.group_by(leaf))}
+    mine = (col(Snippet.chat_key) == chat_key, col(Snippet.strategy) == strategy)
+    standing = (*mine, col(Snippet.state).in_(("live", "absorbed")))
+    query = select(col(Snippet.key), col(Snippet.id), col(Snippet.parent_key)).where(*standing)
+    below: dict[int | None, list[tuple[int, str]]] = {}
+    for key, name, parent in session.execute(query.order_by(col(Snippet.key))):
+        below.setdefault(parent, []).append((key, name))
+    levels: list[list[Range]] = []
+    level = below.get(None, [])
+    while level:
+        levels.append([Range(name, *spans.get(key, (None, None))) for key, name in level])
+        level = [part for key, _ in level for part in below.get(key, [])]
+    return levels
+
+
 def _live(chat_key: int, strategy: str) -> ColumnElement[bool]:
     return and_(col(Snippet.chat_key) == chat_key, col(Snippet.strategy) == strategy, col(Snippet.state) == "live")
 

@@ -8,6 +8,7 @@ from sqlalchemy import Executable, func, select
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, SQLModel, col
 
+from app.core.model import Strategy
 from app.store import messages, snippets
 from app.store.clock import now_ms
 from app.store.kept import KEPT_MS
@@ -52,6 +53,19 @@ def stream_messages(session: Session, chat_key: int, strategy: str | None = None
     query = select(*columns, col(covering.id).label("leaf_id")).where(_M.chat_key == chat_key).order_by(_M.position)
     joined = col(covering.key) == (leaf if leaf is not None else -1)
     yield from _stream(session, query.select_from(Message).outerjoin(covering, joined))
+
+
+def stream_whole(session: Session, chat_key: int) -> Iterator[Row]:
+    """The same with their leaves in all strategies, as `leaves`: ids by strategy, None where nothing covers one."""
+    columns = [column for column in _M if column.key not in ("key", "chat_key")]
+    covering = {strategy: aliased(Snippet) for strategy in Strategy if messages.leaf_of(strategy) is not None}
+    ids: list[Any] = [col(snippet.id).label(f"{strategy}_id") for strategy, snippet in covering.items()]
+    query = select(*columns, *ids).select_from(Message)
+    for strategy, snippet in covering.items():
+        query = query.outerjoin(snippet, col(snippet.key) == messages.leaf_of(strategy))
+    for row in _stream(session, query.where(_M.chat_key == chat_key).order_by(_M.position)):
+        leaves = {str(strategy): row[f"{strategy}_id"] for strategy in covering if row[f"{strategy}_id"] is not None}
+        yield {**row, "leaves": leaves or None}
 
 
 def stream_snippets(session: Session, chat_key: int) -> Iterator[Row]:

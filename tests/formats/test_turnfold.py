@@ -133,11 +133,11 @@ def test_a_newer_version_is_not_guessed_at() -> None:
         [LINES[0], {"dream": {}}],
         *([*LINES[:n], {part: {**LINES[n][part], "mood": 1}}] for n, part in enumerate(PARTS, 1)),
         [{**LINES[0], "chat": {**CHAT, "mood": 1}}],
-        [{**LINES[0], "chat": {**CHAT, "strategy": "rolling"}}],
+        [{**LINES[0], "chat": {**CHAT, "strategy": "mood_ring"}}],
         [{**LINES[0], "chat": {**CHAT, "settings": {"mood": 1}}}],
         [{**LINES[0], "chat": {**CHAT, "settings": {"layered": {"mood": 1}}}}],
-        [LINES[0], {"snippet": {**SNIPPET, "strategy": "summary_buffer"}}],
-        [LINES[0], {"message": {**MESSAGE, "leaves": {"rolling": "s1"}}}],
+        [LINES[0], {"snippet": {**SNIPPET, "strategy": "mood_ring"}}],
+        [LINES[0], {"message": {**MESSAGE, "leaves": {"mood_ring": "s1"}}}],
     ],
 )
 def test_what_is_unknown_is_not_dropped(lines: list[dict[str, Any]]) -> None:
