@@ -9,15 +9,20 @@ from app.core.trim import MESSAGE_OVERHEAD
 
 
 class Block:
-    """A turn that a budget can drop, behind what stands alone before it: pinned messages of folded turns, strays."""
+    """A turn that a budget can drop, behind what stands alone before it: pinned messages of folded turns, strays.
+
+    `droppable` is the cost of what a budget can take away.
+    """
 
     def __init__(self, alone: Sequence[Message], turn: Turn | None, unsent: Unsent) -> None:
-        self.own = own = turn.messages if turn else ()
-        before, self._asked, said = sendable(alone, unsent), sendable(own[:-1], unsent), sendable(own, unsent)
-        self.messages = (*before, *said)
+        self.own = turn.messages if turn else ()
+        self._said = sendable(self.own, unsent)
+        before = sendable(alone, unsent) if alone else ()
+        self.messages = (*before, *self._said)
         self.pinned = _pinned(self.messages)
         self._pinned_before = _pinned(before)
-        self.is_turn = bool(said)
+        self.is_turn = bool(self._said)
+        self.droppable = cost(self.messages) - cost(self.pinned)
 
     def sent(self, *, dropped: bool) -> Sequence[Message]:
         """Pinned messages are always sent."""
@@ -28,14 +33,10 @@ class Block:
         return self.pinned if dropped else self._pinned_before
 
     @property
-    def droppable(self) -> int:
-        """Cost of what a budget can take away."""
-        return cost(self.messages) - cost(self.pinned)
-
-    @property
     def current(self) -> int:
         """Cost of the turn's messages before its reply: what was current when the reply was made."""
-        return cost(self._asked) - cost(_pinned(self._asked))
+        reply = self.own[-1].key if self.own else None
+        return cost(message for message in self._said if message.key != reply and not message.pinned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +87,13 @@ def mark_of(blocks: Sequence[Block], place: int, end: int) -> Mark:
 
 def sendable(messages: Iterable[Message], unsent: Unsent) -> tuple[Message, ...]:
     """Those of `messages` that can be sent."""
-    return tuple(m for m in messages if m.visible and not is_empty(m) and m not in unsent)
+    gone = unsent.keys
+    return tuple([m for m in messages if m.key not in gone and m.visible and not (m.blank and is_empty(m))])
 
 
 def cost(messages: Iterable[Message]) -> int:
     """Tokens of messages in a prompt, what each costs besides its text included."""
-    return sum(message.tokens + MESSAGE_OVERHEAD for message in messages)
+    return sum([message.tokens + MESSAGE_OVERHEAD for message in messages])
 
 
 def _parts(view: Outline) -> Iterable[tuple[Sequence[Message], Turn | None]]:
@@ -109,4 +111,4 @@ def _parts(view: Outline) -> Iterable[tuple[Sequence[Message], Turn | None]]:
 
 
 def _pinned(messages: Iterable[Message]) -> tuple[Message, ...]:
-    return tuple(message for message in messages if message.pinned)
+    return tuple([message for message in messages if message.pinned])

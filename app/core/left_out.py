@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from typing import Literal
 
@@ -19,15 +20,17 @@ class LeftOut:
     reason: Reason
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Unsent:
     """Keys of messages that are not sent whatever the budget: those a request omits, and halves of tool pairs."""
 
     omitted: frozenset[int] = frozenset()
     orphans: frozenset[int] = frozenset()
 
-    def __contains__(self, message: Message) -> bool:
-        return message.key in self.orphans or message.key in self.omitted
+    @cached_property
+    def keys(self) -> frozenset[int]:
+        """All of them."""
+        return self.omitted | self.orphans
 
 
 def is_empty(message: Message) -> bool:

@@ -151,6 +151,8 @@ def _dropped(blocks: Sequence[Block], costs: Costs, open_cost: int, budget: int 
     turns, current = [block.droppable for block in blocks], costs.current + open_cost
     if window is not None:
         return advance(turns, current, fixed, budget, start)
+    if fixed + sum(turns) + current <= budget:
+        return 0  # then it never was over: what was current in a step is part of that step's turn
     return replay(turns, [*(block.current for block in blocks), current], fixed, budget)
 
 
