@@ -128,7 +128,7 @@ def _css(inks: Sequence[_Ink]) -> str:
 def ticks(last: int) -> list[int]:
     """Round turns for the axis, eight at most, the first and the last among them."""
     step = next(unit * 10**power for power in range(10) for unit in _ROUND if last / (unit * 10**power) <= _TICKS)
-    between = [turn for turn in range(step, last, step) if turn > 1 and last - turn > step / 3]
+    between = [turn for turn in range(step, last, step) if turn > 1 and last - turn > step / 2]
     return sorted({1, *between, last})
 
 

@@ -74,7 +74,7 @@ class _Player:
         query = ProjectionQuery(
             context_size=self._stage.context_size, max_tokens=self._stage.max_tokens, current=current
         )
-        return await asyncio.to_thread(self._services.projecting.project, self._chat, query)
+        return await self._services.answering.project(self._chat, query)
 
     def _measure(self, number: int, prompt: ProjectionView) -> Moment:
         texts = [_text(message) for message in prompt.messages]
