@@ -79,8 +79,8 @@ class Keeping:
             chat = chats.find(session, chat_id)
             created = chat is None
             check_etag("chat", chat.revision if chat else None, if_match)
-            if chat is None:
-                chat = chats.add(session, chat_id, {})
+            if chat is None:  # with its kind of memory from the start, which is no switch
+                chat = chats.add(session, chat_id, {name: fields[name] for name in ("strategy",) if fields.get(name)})
             switched = _change(session, chat, fields)
             session.flush()
             self._check_window(session, chat, fields)

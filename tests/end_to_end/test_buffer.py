@@ -69,29 +69,27 @@ def test_the_prompt_tells_the_summary_behind_the_system_prompt(chat: BufferChat)
     assert "Mira passes gates 1 to 7." in prompt["messages"][1]["content"]
     chat.say(*range(11, 18))
     assert "gates 1 to 14." in chat.ask()["memory"]["text"]
-    assert "Mira passes gates 1 to 7." in chat.model.calls[-1].user
-    assert "gate 7." not in chat.model.calls[-1].user.replace("gates 1 to 7.", "")
+    assert "Mira passes gates 1 to 7." in chat.calls[-1].user
+    assert "gate 7." not in chat.calls[-1].user.replace("gates 1 to 7.", "")
 
 
 def test_reading_changes_nothing(chat: BufferChat) -> None:
     """A GET at the threshold calls no model and folds nothing, and an append queues nothing."""
-    calls = len(chat.model.calls)
     assert chat.say(*range(1, 11))["reason"] == "folds_before_the_answer"
     prompt = chat.service.get(f"{chat.path}/projection").json()
     assert (prompt["memory"]["text"], len(said(prompt)), codes(prompt)) == ("", 20, [])
-    assert (chat.counts(), len(chat.model.calls)) == ((0, 20), calls)
+    assert (chat.counts(), len(chat.calls)) == ((0, 20), 0)
 
 
 def test_two_requests_wait_for_one_fold(chat: BufferChat) -> None:
     """Requests at the same time share one fold and its summary."""
     chat.say(*range(1, 11))
-    calls = len(chat.model.requests)
     chat.model.hold()
     with chat.asking(3) as asked:
-        chat.model.wait_for_calls(calls + 1)
+        chat.called()
         chat.model.release()
     prompts = [one.result() for one in asked]
-    assert len(chat.model.requests) == calls + 1
+    assert len(chat.calls) == 1
     assert len({prompt["memory"]["text"] for prompt in prompts}) == 1
     assert all(len(said(prompt)) == 6 and not codes(prompt) for prompt in prompts)
 
@@ -99,26 +97,24 @@ def test_two_requests_wait_for_one_fold(chat: BufferChat) -> None:
 def test_an_edit_during_the_fold_is_told(chat: BufferChat) -> None:
     """A summary of an edited message is dropped, and made anew from what the message says now."""
     chat.say(*range(1, 11))
-    calls = len(chat.model.requests)
     chat.model.hold()
     with chat.asking() as [asked]:
-        chat.model.wait_for_calls(calls + 1)
+        chat.called()
         edited = chat.service.patch(f"{chat.path}/messages/u2", {"content": "Mira asks about the well."})
         assert edited.status_code == 200
         chat.model.release()
     assert codes(asked.result()) == []
-    assert len(chat.model.requests) == calls + 2
-    assert "the well" in chat.model.calls[-1].user
+    assert len(chat.calls) == 2
+    assert "the well" in chat.calls[-1].user
     assert chat.counts() == (14, 6)
 
 
 def test_messages_that_come_during_the_fold_stay(chat: BufferChat) -> None:
     """What is appended meanwhile is not lost: it is sent, or folded after what was under way."""
     chat.say(*range(1, 11))
-    calls = len(chat.model.requests)
     chat.model.hold()
     with chat.asking() as [asked]:
-        chat.model.wait_for_calls(calls + 1)
+        chat.called()
         chat.say(11)
         chat.model.release()
     assert said(asked.result())[-1] == "Tom opens gate 11 with the brass key."
@@ -147,10 +143,9 @@ def test_a_first_fold_that_is_too_large_comes_in_chunks(chat: BufferChat) -> Non
     wire = {"provider": "openai", "base_url": chat.model.base_url, "model": "small", "context_size": 1400}
     chat.service.put("/connections/small", wire)
     chat.change(llm_source="external", connection="small", max_summary_tokens=64)
-    calls = len(chat.model.calls)
     chat.say(*range(1, 101), fold="none")
     prompt = chat.ask()
-    made = chat.model.calls[calls:]
+    made = chat.calls
     assert (len(made) > 1, codes(prompt), chat.counts()) == (True, [], (194, 6))
     assert all("(answer" in later.user for later in made[1:])
 
@@ -199,6 +194,5 @@ def test_stored_messages_are_shown_where_that_is_on(chat: BufferChat) -> None:
 def test_a_bad_request_folds_nothing(chat: BufferChat) -> None:
     """A request that cannot be answered is refused before any model is called."""
     chat.say(*range(1, 11))
-    calls = len(chat.model.calls)
     answer = chat.service.post(f"{chat.path}/projection", {"context_size": 100, "max_tokens": 200})
-    assert (answer.status_code, len(chat.model.calls), chat.counts()) == (422, calls, (0, 20))
+    assert (answer.status_code, len(chat.calls), chat.counts()) == (422, 0, (0, 20))

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.support.fake_exchange import Request
 from tests.support.fake_model import FakeModel
 from tests.support.service import Service, running, turn_lines
 
@@ -16,7 +17,21 @@ class BufferChat:
     def __init__(self, service: Service, model: FakeModel, chat: str = "c", **settings: Any) -> None:
         self.service, self.model, self.id = service, model, chat
         self.path = f"/chats/{chat}"
+        self._earlier = len(model.calls), model.disconnects
         self.change(**settings)
+
+    @property
+    def calls(self) -> list[Request]:
+        """What the model was asked since the chat was made."""
+        return self.model.calls[self._earlier[0] :]
+
+    def called(self, number: int = 1) -> None:
+        """Wait until the model was asked so often since then."""
+        self.model.wait_for_calls(self._earlier[0] + number)
+
+    def left(self) -> None:
+        """Wait until a call of the time since then was cut."""
+        self.model.wait_for_disconnects(self._earlier[1] + 1)
 
     def change(self, **settings: Any) -> None:
         """Settings of the summary buffer."""

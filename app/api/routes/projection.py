@@ -3,6 +3,7 @@
 Every reply waits for it: the query is read in one step, and the JSON is written once and not checked again.
 """
 
+import asyncio
 from typing import Annotated, Any
 
 from fastapi import Depends, Request, Response
@@ -66,7 +67,8 @@ def read_projection(
     responses=problem_docs(404, 409, 413, 415, 422),
 )
 async def project(chat_id: ChatId, services: ServicesDep, body: ProjectionRequest | None = None) -> Response:
-    return _written(await services.answering.project(chat_id, (body or ProjectionRequest()).query()))
+    view = await services.answering.project(chat_id, (body or ProjectionRequest()).query())
+    return await asyncio.to_thread(_written, view)  # a long history without a budget takes a while to write
 
 
 def _written(view: ProjectionView) -> Response:
