@@ -145,7 +145,6 @@ def test_patch_needs_a_chat(service: Service, chat: str) -> None:
         ({"title": 5}, "title"),
         ({"title": "a\0b"}, "title"),
         ({"strategy": "magic"}, "strategy"),
-        ({"strategy": "rolling"}, "strategy"),
         ({"parent_chat_id": "a/b"}, "parent_chat_id"),
         ({"settings": []}, "settings"),
         ([], "body"),
