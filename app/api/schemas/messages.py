@@ -137,8 +137,9 @@ class AppendRequest(StrictModel):
 
     messages: list[NewMessage] = Field(min_length=1, max_length=1000)
     fold: Fold | None = Field(
-        default="background",
-        description="`wait` answers when folding has ended, `none` leaves it to the next append.",
+        default=None,
+        description="`background`, `none` (the next append folds) or `wait` (answers when folding has ended); a chat of"
+        " rolling memory is waited for unless another is named.",
     )
     wait_s: Number = Field(default=30, ge=0, le=300, description="Seconds that `wait` waits at most.")
     session_id: Id | None = Field(
