@@ -7,6 +7,7 @@ it. Turns that join the past leave the beginning as it was.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from typing import Any, Literal
 
@@ -43,7 +44,7 @@ class Prefix:
         return {"prefix": str(self), "sent": self.sent, "history": self.history}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Beginning:
     """The beginning of a prompt that is being made, with its texts.
 
@@ -60,6 +61,10 @@ class Beginning:
 
     def prefix(self) -> Prefix:
         """What is kept of it."""
+        return self._prefix
+
+    @cached_property
+    def _prefix(self) -> Prefix:
         return Prefix(
             system=_hash([self.system]),
             memory=_hash([self.memory]),
@@ -117,7 +122,9 @@ def _is_continued(before: Prefix, after: Beginning) -> bool:
     if before.sent is None:
         known = (before.covered, before.dropped, before.edits)
         return known == (after.covered, after.dropped, after.edits)
-    return before.sent <= len(after.past) and before.history == _hash(after.past[: before.sent])
+    if before.sent == len(after.past):
+        return before.history == after.prefix().history
+    return before.sent < len(after.past) and before.history == _hash(after.past[: before.sent])
 
 
 def _hash(texts: Iterable[str]) -> str:
