@@ -10,9 +10,9 @@ _MOST = 10
 class StoredMessage:
     """A message as its row says, whatever that is.
 
-    `leaf`: the key of the layered snippet over it; `elsewhere`: another strategy's snippet covers it too. `empty`:
-    neither text nor tool calls are stored; `calls`: tool calls are. `blank` and `closes` are the columns that should
-    follow from these.
+    `leaf`: the key of the snippet over it, of the strategy that is looked at; `elsewhere`: another strategy's snippet
+    covers it too. `empty`: neither text nor tool calls are stored; `calls`: tool calls are. `blank` and `closes` are
+    the columns that should follow from these.
     """
 
     key: int
@@ -31,7 +31,7 @@ class StoredMessage:
 
 @dataclass(frozen=True, slots=True)
 class StoredSnippet:
-    """A layered snippet as its row says; `parent` is the key of what absorbed it."""
+    """A snippet as its row says; `parent` is the key of what absorbed it."""
 
     key: int
     id: str
@@ -65,10 +65,22 @@ class Derive:
 
 @dataclass(frozen=True, slots=True)
 class Uncover:
-    """Messages that no snippet covers any more, and the snippets that are out of date by that."""
+    """Messages that no snippet covers any more, and the snippets that are out of date by that; None: whatever its
+    strategy.
+    """
 
     messages: tuple[int, ...]
     stale: tuple[int, ...] = ()
+    strategy: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FallBack:
+    """Summaries of a strategy that keeps one, which go, and the one that stands then, if any."""
+
+    strategy: str
+    gone: tuple[int, ...]
+    standing: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +123,7 @@ class GiveBack:
     """The newest snippets give way until enough turns are verbatim again (layered.md, promise 3)."""
 
 
-Fix = Renumber | Derive | Uncover | Drop | Relink | Rank | MarkStale | Ask | GiveBack
+Fix = Renumber | Derive | Uncover | FallBack | Drop | Relink | Rank | MarkStale | Ask | GiveBack
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """What must hold in a stored chat, and what puts it right where it does not (layered.md, Words and Promises).
 
-Only layered memory is looked at; of the other strategies' leaves it is known that hidden, omitted and pinned messages
-have none.
+Only layered memory is looked at (app.core.chains looks at the others); of the other strategies' leaves it is known that
+hidden, omitted and pinned messages have none.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ from app.core.facts import (
 )
 from app.core.healing import ATTEMPTS
 from app.core.lineage import check_parents, roots_of
-from app.core.model import Role
+from app.core.model import Role, Strategy
 from app.core.ordering import check_order
 
 _Roots = Mapping[int, int | None]
@@ -53,7 +53,7 @@ def examine(
         *_empty(mended, roots, ranges),
         *check_order(sound, ranges),
         *_unmarked(sound, _homes(settled, ranges, roots)),
-        *(_to_remake(sound) if present else ()),
+        *(remakes(sound) if present else ()),
     ]
 
 
@@ -136,7 +136,8 @@ def _covers(troubled: Mapping[str, Sequence[StoredMessage]], ranges: _Ranges) ->
         worn = {message.leaf for message in found if not message.pinned and message.leaf in ranges}
         if found:
             detail = _TROUBLES[code].format(count(len(found), "message"), _indices(found))
-            fix = Uncover(tuple(message.key for message in found), tuple(sorted(key for key in worn if key)))
+            strategy = Strategy.LAYERED if code.startswith("leaf_") else None
+            fix = Uncover(tuple(message.key for message in found), tuple(sorted(key for key in worn if key)), strategy)
             findings.append(Finding(code, detail, fix))
     return findings
 
@@ -201,7 +202,7 @@ def _unmarked(snippets: Sequence[StoredSnippet], homes: set[int]) -> list[Findin
     return [Finding("snippet_not_stale", detail, MarkStale(tuple(snippet.key for snippet in found)))]
 
 
-def _to_remake(snippets: Sequence[StoredSnippet]) -> list[Finding]:
+def remakes(snippets: Sequence[StoredSnippet]) -> list[Finding]:
     """What is not broken, but better made anew now that somebody asks for a repair."""
     open_ones = [snippet for snippet in snippets if not (snippet.asked or snippet.edited)]
     stuck = [snippet for snippet in open_ones if snippet.stale and snippet.failures >= ATTEMPTS]

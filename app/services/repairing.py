@@ -6,6 +6,7 @@ from pathlib import Path
 
 from sqlmodel import Session
 
+from app.core.chains import examine_chain
 from app.core.facts import Ask, Finding, GiveBack
 from app.core.invariants import examine
 from app.core.model import Strategy
@@ -74,10 +75,22 @@ def find(session: Session, chat: Chat) -> list[Finding]:
     layered = chat.strategy == Strategy.LAYERED
     stored = facts.read_messages(session, chat.key)
     found = examine(stored, facts.read_snippets(session, chat.key), present=layered)
+    for strategy in filter(lambda one: one.rewrites, Strategy):
+        found += _chain(session, chat, strategy)
     # Which snippets are the newest is not to be told while some reach into each other.
     if layered and not _overlap(found):
         found += _short_window(session, chat)
     return found + _settings(session, chat)
+
+
+def _chain(session: Session, chat: Chat, strategy: Strategy) -> list[Finding]:
+    """The same of memory that is one summary; most chats have none, and their messages are not read again."""
+    kept = facts.read_snippets(session, chat.key, strategy)
+    if not kept and not facts.any_covered(session, chat.key, strategy):
+        return []
+    return examine_chain(
+        facts.read_messages(session, chat.key, strategy), kept, strategy, present=chat.strategy == strategy
+    )
 
 
 def _overlap(found: Iterable[Finding]) -> bool:

@@ -21,11 +21,12 @@ UNCOVERED: Mapping[str, Any] = dict.fromkeys(LEAVES)
 @dataclass
 class Traces:
     """What changes left behind: keys of leaves that are out of date, keys of leaves that may be empty now, and where
-    visible messages came in. `broken` are out of date too, and of summaries that are written anew.
+    visible messages came in. `broken` are out of date too, `thinned` may be empty: of summaries that are written anew.
     """
 
     stale: set[int] = field(default_factory=set)
     broken: set[int] = field(default_factory=set)
+    thinned: set[int] = field(default_factory=set)
     loosened: set[int] = field(default_factory=set)
     arrived: set[int] = field(default_factory=set)
 
@@ -34,6 +35,7 @@ class Traces:
         leaves = _keys(row, LEAVES[:1])
         if effect.leaves or effect.stales:
             self.loosened |= leaves  # blank by now, it is as good as gone
+            self.thinned |= _keys(row, LEAVES[1:])
         if effect.stales:
             self.stale |= leaves
             self.broken |= _keys(row, LEAVES[1:])
@@ -65,7 +67,7 @@ def settle(session: Session, chat: Chat, traces: Traces) -> int:
     """
     _free_head(session, chat, traces)
     for strategy in filter(lambda one: one.rewrites, Strategy):
-        if give_way(session, chat.key, strategy, traces.broken, traces.arrived) and strategy == chat.strategy:
+        if give_way(session, chat.key, strategy, traces) and strategy == chat.strategy:
             chat.memory_version += 1
     # While what is empty still says what absorbed it:
     worn, kin = trees.upward(session, traces.stale), trees.upward(session, traces.loosened)
@@ -87,18 +89,16 @@ def note_joiners(session: Session, chat_key: int, strategy: str, first: int, las
     return trees.mark_stale(session, trees.homes_of(session, chat_key, strategy, joining)) if joining else 0
 
 
-def give_way(
-    session: Session, chat_key: int, strategy: str, broken: Collection[int], arrived: Collection[int] = ()
-) -> bool:
+def give_way(session: Session, chat_key: int, strategy: str, traces: Traces) -> bool:
     """Let the newest predecessor stand that ends before what has changed; what that leaves uncovered folds again.
 
-    `broken`: keys of summaries whose own messages changed; `arrived`: where visible messages came in. Whether any had
-    to give way.
+    One under which nothing is left goes too. Whether any had to give way.
     """
-    found = trees.chain(session, chat_key, strategy) if broken or arrived else []
-    head = trees.end_of_head(session, chat_key) if found and arrived else 0
-    inside = {snippets.leaf_after(session, chat_key, strategy, index) for index in arrived if index >= head}
-    places = [place for place, one in enumerate(found) if one.key in broken or one.key in inside]
+    touched = traces.broken or traces.thinned or traces.arrived
+    found = trees.chain(session, chat_key, strategy) if touched else []
+    head = trees.end_of_head(session, chat_key) if found and traces.arrived else 0
+    inside = {snippets.leaf_after(session, chat_key, strategy, index) for index in traces.arrived if index >= head}
+    places = [place for place, one in enumerate(found) if one.key in traces.broken or one.key in inside]
     places += [len(found) - 1] if found and not snippets.covers(session, chat_key, [found[0].key]) else []
     if not places:
         return False

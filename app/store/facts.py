@@ -4,40 +4,49 @@ from collections.abc import Iterator
 from sys import intern
 from typing import Any
 
-from sqlalchemy import Text, bindparam, cast, or_, select
+from sqlalchemy import Select, Text, bindparam, cast, or_, select
 from sqlmodel import Session, SQLModel
 
 from app.core.facts import StoredMessage, StoredSnippet
 from app.core.model import Strategy
 from app.store.engine import rows
+from app.store.messages import LEAVES, leaf_of
 
 _AT_ONCE = 500
 _M = SQLModel.metadata.tables["messages"].c
 _S = SQLModel.metadata.tables["snippets"].c
-_MESSAGES = (
-    select(
-        *(_M.key, _M.position, _M.role, _M.hidden, _M.pinned, _M.omitted, _M.blank, _M.closes, _M.layered_leaf),
-        or_(_M.rolling_leaf.is_not(None), _M.buffer_leaf.is_not(None)),
-        cast(_M.tool_calls, Text),
-        _M.content,
-    )
-    .where(_M.chat_key == bindparam("chat_key"))
-    .order_by(_M.key)
-)
+_OF_CHAT = _M.chat_key == bindparam("chat_key")
 _SNIPPETS = (
     select(
         *(_S.key, _S.id, _S.layer, _S.position, _S.state, _S.parent_key),
         *(_S.stale, _S.degraded, _S.edited, _S.asked, _S.failures),
     )
-    .where(_S.chat_key == bindparam("chat_key"), _S.strategy == Strategy.LAYERED)
+    .where(_S.chat_key == bindparam("chat_key"), _S.strategy == bindparam("strategy"))
     .order_by(_S.key)
 )
 
 
-def read_messages(session: Session, chat_key: int) -> Iterator[StoredMessage]:
-    """The messages of a chat; their texts are read a few at a time."""
-    for row in rows(session, _MESSAGES, {"chat_key": chat_key}).yield_per(_AT_ONCE):
-        key, position, role, hidden, pinned, omitted, blank, closes, leaf, elsewhere, calls, content = tuple(row)
+def _messages(leaf: str) -> Select[Any]:
+    others = (_M[name].is_not(None) for name in LEAVES if name != leaf)
+    return (
+        select(
+            *(_M.key, _M.position, _M.role, _M.hidden, _M.pinned, _M.omitted, _M.blank, _M.closes, _M[leaf]),
+            or_(*others),
+            cast(_M.tool_calls, Text),
+            _M.content,
+        )
+        .where(_OF_CHAT)
+        .order_by(_M.key)
+    )
+
+
+def read_messages(session: Session, chat_key: int, strategy: str = Strategy.LAYERED) -> Iterator[StoredMessage]:
+    """The messages of a chat, with their leaves in a strategy with snippets; their texts are read a few at a time."""
+    leaf = leaf_of(strategy)
+    if leaf is None:
+        return
+    for row in rows(session, _messages(leaf.key), {"chat_key": chat_key}).yield_per(_AT_ONCE):
+        key, position, role, hidden, pinned, omitted, blank, closes, under, elsewhere, calls, content = tuple(row)
         called = calls not in (None, "null", "[]")
         yield StoredMessage(
             key=key,
@@ -50,16 +59,23 @@ def read_messages(session: Session, chat_key: int) -> Iterator[StoredMessage]:
             closes=bool(closes),
             empty=not called and not _says(content),
             calls=called,
-            leaf=leaf,
+            leaf=under,
             elsewhere=bool(elsewhere),
         )
+
+
+def any_covered(session: Session, chat_key: int, strategy: str) -> bool:
+    """Whether any message of a chat has a leaf in a strategy."""
+    leaf = leaf_of(strategy)
+    covered = select(_M.key).where(_OF_CHAT, _M[leaf.key].is_not(None)).limit(1) if leaf is not None else None
+    return covered is not None and rows(session, covered, {"chat_key": chat_key}).first() is not None
 
 
 def _says(content: Any) -> bool:
     return bool((content or "").strip())
 
 
-def read_snippets(session: Session, chat_key: int) -> list[StoredSnippet]:
-    """The chat's layered snippets, whatever their state."""
-    found = rows(session, _SNIPPETS, {"chat_key": chat_key})
+def read_snippets(session: Session, chat_key: int, strategy: str = Strategy.LAYERED) -> list[StoredSnippet]:
+    """The chat's snippets of a strategy, whatever their state."""
+    found = rows(session, _SNIPPETS, {"chat_key": chat_key, "strategy": strategy})
     return [StoredSnippet(*tuple(row)) for row in found]

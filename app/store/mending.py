@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from sqlalchemy import bindparam, update
 from sqlmodel import Session, SQLModel
 
-from app.core.facts import Ask, Derive, Drop, Fix, GiveBack, MarkStale, Rank, Relink, Renumber, Uncover
+from app.core.facts import Ask, Derive, Drop, FallBack, Fix, MarkStale, Rank, Relink, Renumber, Uncover
 from app.store import history, trees
-from app.store.messages import LEAVES, chunks
+from app.store.messages import LEAVES, chunks, leaf_of
 
 _ASIDE = -(2**30)
 """Places are unique at every moment, so rows step aside, below this, before they step where they belong."""
@@ -27,9 +27,11 @@ def mend(session: Session, chat_key: int, fix: Fix) -> None:
             _renumber(session, chat_key, places)
         case Derive(values):
             history.change(session, {key: {"blank": blank, "closes": closes} for key, blank, closes in values})
-        case Uncover(keys, stale):
-            _uncover(session, keys)
+        case Uncover(keys, stale, strategy):
+            _uncover(session, keys, _columns(strategy))
             trees.mark_stale(session, stale)
+        case FallBack(strategy, gone, standing):
+            _fall_back(session, chat_key, _columns(strategy), gone, standing)
         case Drop(keys):
             _drop(session, chat_key, keys)
         case Relink(values):
@@ -42,8 +44,6 @@ def mend(session: Session, chat_key: int, fix: Fix) -> None:
             trees.mark_stale(session, keys)
         case Ask(keys):
             _set(session, keys, asked=True, failures=0)
-        case GiveBack():
-            pass
 
 
 def _renumber(session: Session, chat_key: int, places: Sequence[tuple[int, int]]) -> None:
@@ -53,11 +53,28 @@ def _renumber(session: Session, chat_key: int, places: Sequence[tuple[int, int]]
     session.connection().execute(update(_MESSAGES).where(*waiting).values(position=_ASIDE - _MESSAGES.c.position))
 
 
-def _uncover(session: Session, keys: Sequence[int]) -> None:
-    """All leaves at once: a row that still had one could not be written if it is hidden."""
+def _columns(strategy: str | None) -> Sequence[str]:
+    """All leaves at once where no strategy is named: a row that still had one could not be written if it is hidden."""
+    leaf = leaf_of(strategy) if strategy else None
+    return LEAVES if leaf is None else (leaf.key,)
+
+
+def _uncover(session: Session, keys: Sequence[int], columns: Sequence[str]) -> None:
     for some in chunks(keys):
         mine = _MESSAGES.c.key.in_(some)
-        session.connection().execute(update(_MESSAGES).where(mine).values(dict.fromkeys(LEAVES)))
+        session.connection().execute(update(_MESSAGES).where(mine).values(dict.fromkeys(columns)))
+
+
+def _fall_back(
+    session: Session, chat_key: int, columns: Sequence[str], gone: Sequence[int], standing: int | None
+) -> None:
+    for column in columns:
+        for some in chunks(gone):
+            under = (_MESSAGES.c.chat_key == chat_key, _MESSAGES.c[column].in_(some))
+            session.connection().execute(update(_MESSAGES).where(*under).values({column: None}))
+    _set(session, gone, state="deleted", parent_key=None)
+    if standing is not None:
+        _set(session, [standing], state="live", parent_key=None, layer=0, position=0)
 
 
 def _drop(session: Session, chat_key: int, keys: Sequence[int]) -> None:

@@ -195,10 +195,12 @@ def joiners(session: Session, chat_key: int, leaf: Leaf, first: int, last: int) 
 
 def chain(session: Session, chat_key: int, strategy: str) -> list[Snippet]:
     """A summary that is written anew with every fold, and all its predecessors, newest first; empty without one."""
-    live = (col(Snippet.chat_key) == chat_key, col(Snippet.strategy) == strategy, col(Snippet.state) == "live")
-    found = list(session.execute(select(Snippet).where(*live)).scalars())
-    while found and (before := parts(session, found[-1].key)):
-        found.append(before[-1])
+    mine = (col(Snippet.chat_key) == chat_key, col(Snippet.strategy) == strategy)
+    query = select(Snippet).where(*mine, col(Snippet.state).in_(("live", "absorbed")))
+    below = {one.parent_key: one for one in session.execute(query).scalars()}
+    found = [below[None]] if None in below else []
+    while found and found[-1].key in below:
+        found.append(below[found[-1].key])
     return found
 
 
