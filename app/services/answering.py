@@ -12,7 +12,7 @@ from app.core.rewrite import Rewrite
 from app.services.beforehand import failed, rests, skipped, too_long
 from app.services.failing import give_up
 from app.services.failure import Failure
-from app.services.momentary import Momentary
+from app.services.momentary import Due, Momentary
 from app.services.ports import Runner
 from app.services.projecting import Projecting
 from app.services.projection_query import NOTHING_BEFORE, Beforehand, ProjectionQuery
@@ -29,11 +29,12 @@ _NO_SESSION = WarningView("session_missing", WARNINGS["session_missing"])
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What a request asks for: of which chat, or of which session. `scope` as its memory is kept now."""
+    """A request before whose answer something folds: of which chat, or session. `own`: what it brought itself."""
 
     chat_id: str
     query: ProjectionQuery
-    scope: str
+    own: Due | None = None
+    told: tuple[WarningView, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -58,29 +59,30 @@ class Answering:
         found = await asyncio.to_thread(self._look, chat_id, query)
         if isinstance(found, ProjectionView):
             return found
-        if found.scope == "thread":
+        query = found.query
+        if found.own is None:
             before = await self._fold(found.chat_id)
         else:
-            query, before = await self.momentary.fold(found.chat_id, found.query)
-            found = replace(found, query=query)
-            if found.scope == "session":
-                before = replace(before, warnings=(*before.warnings, _NO_SESSION))
-        return await asyncio.to_thread(self.projecting.project, found.chat_id, found.query, keep=True, before=before)
+            query, before = await self.momentary.fold(query, found.own)
+        before = replace(before, warnings=(*before.warnings, *found.told))
+        return await asyncio.to_thread(self.projecting.project, found.chat_id, query, keep=True, before=before)
 
     def _look(self, chat_id: str, query: ProjectionQuery) -> ProjectionView | _Asked:
-        """The prompt at once if nothing is due before it; else what is asked, which then is known to be valid."""
-        with self.db.read() as session:
-            chat = require_chat(session, chat_id)
-            folds = chat.strategy == Strategy.SUMMARY_BUFFER
-            scope = read_state(session, chat).settings.summary_buffer.scope if folds else None
+        """The prompt at once if nothing is folded before it; else what is asked, which then is known to be valid."""
+        state = self._read(chat_id)
+        if state is None:
+            return self.projecting.project(chat_id, query, keep=True)
+        scope = state.settings.summary_buffer.scope
         if scope == "session" and query.session_id is not None:
             chat_id, query = self._enter(chat_id, query)
-            scope = "thread"
-        before = self._read(chat_id) if scope == "thread" else NOTHING_BEFORE if scope is None else None
-        if before is not None:
+            state, scope = self._read(chat_id) or state, "thread"
+        told = (_NO_SESSION,) if scope == "session" else ()
+        found = _unless_due(state) if scope == "thread" else self.momentary.plan(chat_id, query)
+        if isinstance(found, Beforehand):
+            before = replace(found, warnings=(*found.warnings, *told))
             return self.projecting.project(chat_id, query, keep=True, before=before)
         self.projecting.project(chat_id, query)
-        return _Asked(chat_id, query, scope or "thread")
+        return _Asked(chat_id, query, found, told)
 
     def _enter(self, chat_id: str, query: ProjectionQuery) -> tuple[str, ProjectionQuery]:
         with self.db.write() as session:
@@ -88,9 +90,11 @@ class Answering:
             asked = for_session(session, chat, query)
             return open_session(session, chat, query.session_id).id, asked
 
-    def _read(self, chat_id: str) -> Beforehand | None:
+    def _read(self, chat_id: str) -> ChatState | None:
+        """None where the chat's memory is another one."""
         with self.db.read() as session:
-            return _unless_due(read_state(session, require_chat(session, chat_id)))
+            chat = require_chat(session, chat_id)
+            return read_state(session, chat) if chat.strategy == Strategy.SUMMARY_BUFFER else None
 
     async def _fold(self, chat_id: str) -> Beforehand:
         """Wait for the fold; what the prompt says of it."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,7 +27,7 @@ from app.store.messages import Content
 
 
 @dataclass(frozen=True, slots=True)
-class _Due:
+class Due:
     """A fold of what a request brought: the chat as it was read, the plan, and what is asked for it."""
 
     state: ChatState
@@ -46,31 +46,13 @@ class Momentary:
     counters: ChatCounters
     cooldown_s: float
 
-    async def fold(self, chat_id: str, query: ProjectionQuery) -> tuple[ProjectionQuery, Beforehand]:
-        """The request without what is summarized now, and the summary; if that fails, the request as it is."""
-        due = await asyncio.to_thread(self._plan, chat_id, query.current)
-        if isinstance(due, Beforehand):
-            return query, due
-        try:
-            async with asyncio.timeout(due.state.settings.summary_buffer.timeout_s):
-                summary = await self.summarizer.summarize(due.request)
-        except TimeoutError:
-            failure, calls = too_long(due.state, self.cooldown_s, rest=True), 1
-        except ModelError as error:
-            failure, calls = Failure.of(error, None, None, skip_of(error)), error.calls
-        else:
-            await asyncio.to_thread(self._note, due, summary.usage, None)
-            return _without(query, due.plan), Beforehand(summary=summary.text)
-        await asyncio.to_thread(self._note, due, Usage(calls=calls), failure)
-        return query, failed(due.state, due.plan, failure.report())
-
-    def _plan(self, chat_id: str, current: Sequence[Mapping[str, Any]]) -> _Due | Beforehand:
+    def plan(self, chat_id: str, query: ProjectionQuery) -> Due | Beforehand:
+        """The fold that is due of what a request brings, or what its prompt says where there is none."""
         with self.db.read() as session:
             state = read_state(session, require_chat(session, chat_id))
             count = self.counters.counter_for(session, state.settings)
-            brought = [_read(place, message, count) for place, message in enumerate(current)]
-            settings = state.settings.summary_buffer
-            chat = buffered(outline(brought, len(brought)))
+            brought = [_read(place, message, count) for place, message in enumerate(query.current)]
+            chat, settings = buffered(outline(brought, len(brought))), state.settings.summary_buffer
             plan, idle = plan_buffer(chat, settings, None, self.retelling.told), state.idle_reason()
             if plan is None or state.settings.replays_all:
                 return NOTHING_BEFORE
@@ -84,10 +66,25 @@ class Momentary:
             except (NotFound, InvalidRequest) as error:
                 return failed(state, plan, Failure("provider_rejected", error.detail, name).report())
         plan = plan_buffer(chat, settings, self.retelling.room(state, "", connection), self.retelling.told) or plan
-        contents = {place: _content(message) for place, message in enumerate(current)}
-        return _Due(state, plan, self.retelling.request_unstored(state, plan, contents, connection))
+        contents = {place: _content(message) for place, message in enumerate(query.current)}
+        return Due(state, plan, self.retelling.request_unstored(state, plan, contents, connection))
 
-    def _note(self, due: _Due, cost: Usage, failure: Failure | None) -> None:
+    async def fold(self, query: ProjectionQuery, due: Due) -> tuple[ProjectionQuery, Beforehand]:
+        """The request without what is summarized now, and the summary; if that fails, the request as it is."""
+        try:
+            async with asyncio.timeout(due.state.settings.summary_buffer.timeout_s):
+                summary = await self.summarizer.summarize(due.request)
+        except TimeoutError:
+            failure, calls = too_long(due.state, self.cooldown_s, rest=True), 1
+        except ModelError as error:
+            failure, calls = Failure.of(error, None, None, skip_of(error)), error.calls
+        else:
+            await asyncio.to_thread(self._note, due, summary.usage, None)
+            return _without(query, due.plan), Beforehand(summary=summary.text)
+        await asyncio.to_thread(self._note, due, Usage(calls=calls), failure)
+        return query, failed(due.state, due.plan, failure.report())
+
+    def _note(self, due: Due, cost: Usage, failure: Failure | None) -> None:
         """What was paid is counted on the chat, and status says why a fold failed."""
         with self.db.write() as session:
             chat = chats.get(session, due.state.chat.key)
