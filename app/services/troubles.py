@@ -10,7 +10,7 @@ from app.core.facts import count, listed
 from app.store import integrity, jobs, kept
 
 _KEPT_DAYS = kept.KEPT_MS // (24 * 60 * 60 * 1000)
-_LEFT_OVER = ("undo_steps", "snippet_versions", "jobs", "events")
+_LEFT_OVER = ("undo_steps", "snippet_versions", "jobs", "events", "views", "diagnostics")
 """Tables whose rows say nothing once what they point at is gone: deleting that deletes them too."""
 
 RESTORE = "Restore a backup (turnfold restore); without one, `sqlite3 FILE .recover` saves what can be read."

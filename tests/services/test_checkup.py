@@ -23,6 +23,10 @@ KEPT = (
     " VALUES ({}, 'gone', 'deleted', 0, {}, '{{}}')"
 )
 TOLD = "INSERT INTO events (chat_key, kind, data, created_at) VALUES (7777, 'promoted', '{}', 0)"
+VIEWED = (
+    "INSERT INTO views (chat_key, name, options, revision, created_at, updated_at) VALUES (7777, 'a', '{}', 0, 0, 0)",
+    "INSERT INTO diagnostics (chat_key, turn, data, created_at) VALUES (7777, 0, '{}', 0)",
+)
 DOUBLED = ("DROP INDEX uq_messages_place", "UPDATE messages SET position = 7 WHERE position = 8")
 
 
@@ -81,6 +85,7 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
     "indexes_missing, whose rows are double": running(*DOUBLED),
     "rows_left_over": running(UNDONE),
     "rows_left_over, of a chat that was watched": running(TOLD),
+    "rows_left_over, of a chat that was seen in views": running(*VIEWED),
     "rows_wrong": running("UPDATE messages SET hidden = 1 WHERE position = 9"),
     "search_damaged": running(
         "DELETE FROM search_words_docsize WHERE id IN (SELECT id FROM search_words_docsize LIMIT 3)"
