@@ -112,7 +112,7 @@ def _css(inks: Sequence[_Ink]) -> str:
     return (
         f"#chart-{_ID} .plot .series path{{fill:none}}"
         f"#chart-{_ID} .axis .guide.line{{stroke-width:1}}#chart-{_ID} .axis .line{{stroke:#c3c8ce}}"
-        f"#chart-{_ID} .axis .major.line{{stroke:#e4e6ea}}"
+        f"#chart-{_ID} .axis .major.guide.line{{stroke:#e4e6ea}}"
         f"#chart-{_ID} .axis text,#chart-{_ID} .axis text.major{{fill:#57606a}}"
         f"#chart-{_ID} .plot_title{{font-weight:600}}"
         f"#chart-{_ID} .title:not(.plot_title){{font-size:13px;fill:#57606a}}"
@@ -121,7 +121,7 @@ def _css(inks: Sequence[_Ink]) -> str:
         f"{{background-color:{_DARK};fill:{_DARK}}}"
         f"#chart-{_ID} .title,#chart-{_ID} .legends .legend text{{fill:#d7dce2}}"
         f"#chart-{_ID} .axis text,#chart-{_ID} .axis text.major,#chart-{_ID} .title:not(.plot_title){{fill:#a3adb8}}"
-        f"#chart-{_ID} .axis .guide.line,#chart-{_ID} .axis .major.line,#chart-{_ID} .axis .line{{stroke:#2b3138}}}}"
+        f"#chart-{_ID} .axis .guide.line,#chart-{_ID} .axis .major.guide.line,#chart-{_ID} .axis .line{{stroke:#2b3138}}}}"
     )
 
 
