@@ -79,6 +79,18 @@ def test_a_failure(service: Service, model: FakeModel, chat: str, fault: Any, re
     assert "last_fold" not in found
 
 
+def test_a_fold_that_is_stopped(service: Service, model: FakeModel, chat: str) -> None:
+    """A person who stops a fold is told so; the turn stays visible."""
+    model.hold()
+    arrived = len(model.requests)
+    service.say(chat, 1, fold="background")
+    model.wait_for_calls(arrived + 1)
+    assert service.post(f"/chats/{chat}/stop").is_success
+    model.release()
+    assert service.settled(chat)["counts"]["ghosted"] == 0
+    assert kept(service, chat, turn=0)["skipped"] == {"reason": "cancelled", "pending_turns": 1, "pending_tokens": 0}
+
+
 def test_pages(service: Service, chat: str) -> None:
     """Oldest first, in pages; only the newest fifty turns are kept."""
     prepare(service, chat, trigger_turns=0, trigger_tokens=0)
