@@ -4,7 +4,11 @@ from dataclasses import dataclass
 
 from sqlmodel import Session
 
-from app.store import counting, snippets
+from app.services.reading import read_state
+from app.services.retiring import retire
+from app.services.rewriting import note_skipped
+from app.services.settling import one_step
+from app.store import counting, jobs, snippets
 from app.store.tables import Chat
 
 
@@ -26,15 +30,30 @@ class Switched:
 
 
 def switch(session: Session, chat: Chat, strategy: str) -> Switched | None:
-    """Let a chat use another kind of memory, as it stands; None if it does already. memory_version rises by one."""
+    """Let a chat use another kind of memory, as it stands; None if it does already. memory_version rises by one.
+
+    What runs for the former one ends. Layered memory that slept while messages went gives turns back (promise 3).
+    """
     before = chat.strategy
     if before == strategy:
         return None
-    chat.strategy = strategy
-    chat.memory_version += 1
-    chat.last_error = chat.retry_at = None
-    session.flush()
+    _cut(session, chat, strategy)
+    with one_step(chat):
+        chat.strategy = strategy
+        chat.memory_version += 1
+        chat.last_error = chat.retry_at = None
+        session.flush()
+        retire(session, read_state(session, chat))
     visible = counting.count_differing(session, chat.key, before, strategy)
     ghosted = counting.count_differing(session, chat.key, strategy, before)
     memory = sum(one.core.tokens for one in snippets.live(session, chat.key, strategy))
     return Switched(before, strategy, *visible, *ghosted, memory)
+
+
+def _cut(session: Session, chat: Chat, strategy: str) -> None:
+    """End the chat's job in the store: nothing of it can be committed any more, and its call is cut."""
+    job = jobs.active(session, chat.key)
+    if job is not None:
+        jobs.finish(session, job, "cancelled", f"The chat's strategy was switched to {strategy}.")
+        note_skipped(session, read_state(session, chat), "cancelled")
+        session.flush()
