@@ -33,6 +33,11 @@ class Block:
         return self.pinned if dropped else self._pinned_before
 
     @property
+    def first_index(self) -> int:
+        """Where the turn begins, as far as it is sent."""
+        return self._said[0].index
+
+    @property
     def current(self) -> int:
         """Cost of the turn's messages before its reply: what was current when the reply was made."""
         reply = self.own[-1].key if self.own else None

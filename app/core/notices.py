@@ -27,10 +27,10 @@ def notices(tokens: Tokens, reasons: Collection[str]) -> tuple[str, ...]:
     found = []
     if "orphan" in reasons:
         found.append("orphaned_tool_messages")
-    if tokens.budget is None:
-        return tuple(found)
     if "trimmed" in reasons:
         found.append("uncovered_turns_dropped")
+    if tokens.budget is None:
+        return tuple(found)
     if 2 * tokens.system > tokens.budget:
         found.append("system_over_half")
     if tokens.total > tokens.budget:

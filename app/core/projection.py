@@ -115,7 +115,7 @@ class _Sent:
     def first_index(self) -> int | None:
         """The first message of the oldest turn sent."""
         if self._kept:
-            return self._kept[0].own[0].index
+            return self._kept[0].first_index
         return self.current[0].index if self.current else None
 
     def tokens(self, costs: Costs, budget: int | None) -> Tokens:

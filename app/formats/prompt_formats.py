@@ -86,7 +86,7 @@ def _anthropic(said: Sequence[Said]) -> Written:
     Neighbours of one role are one message, so that roles alternate. Results follow their call at once.
     """
     end = _system_end(said)
-    heads = [one.content for one in said[:end] if one.content]
+    heads = [one.content for one in said[:end] if one.content and one.content.strip()]
     system = heads[0] if len(heads) == 1 else [_text(head) for head in heads]
     opening = [Said("user", OPENING)] if needs_opening(said) else []
     messages: list[Json] = []

@@ -111,8 +111,9 @@ def _warned(drawn: Drawn) -> Iterable[str]:
         yield "orphaned_tool_messages"
     if sketch.block.trimmed:
         yield "memory_trimmed"
-    rolling = sketch.state.settings.rolling
-    if sketch.state.chat.strategy == Strategy.ROLLING and trigger_above_budget(rolling, plan.tokens, plan.turns):
+    state = sketch.state
+    rolls = state.chat.strategy == Strategy.ROLLING and not state.settings.replays_all
+    if rolls and trigger_above_budget(state.settings.rolling, plan.tokens, plan.turns):
         yield "trigger_above_budget"
     yield from sketch.budget.warnings
 

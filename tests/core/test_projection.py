@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 
+from app.core.blocks import BEGINNING, Mark
 from app.core.left_out import LeftOut
 from app.core.model import Message
-from app.core.projection import Costs, Projection, project
+from app.core.projection import Choice, Costs, Projection, project
 from tests.support.builders import call, chat, places, reply, result, system, turns, uncovered, user, vectors, view_of
 
+CHAT = chat(*turns(3))
 CASES = {case["name"]: case for case in vectors("trim.json")["cases"]}
 
 
@@ -234,3 +236,28 @@ def test_late_turns_stand_in_their_places() -> None:
 def test_a_stray_line_is_sent() -> None:
     """A user line whose reply is covered stays visible."""
     assert places(_sent(chat(*turns(3)), (0, 1, 3)).history) == [2, 4, 5]
+
+
+def test_omitted_messages_are_neither_sent_nor_counted() -> None:
+    """The window begins with the first message that is sent, and a turn of which nothing is sent is none."""
+    found = project(view_of(CHAT), CHAT, 6, Costs(), None, Choice(omitted=frozenset({100, 101, 102})))
+    assert (_parts(found), _left(found)) == (([], [3, 4, 5], []), [(0, 2, "omitted")])
+    assert (found.first_index, found.window_turns, found.dropped_turns) == (3, 2, 0)
+    assert found.tokens.history == 3 * 18
+
+
+def test_past_tool_calls_may_be_omitted() -> None:
+    """With their results and without a warning; those of the open turn stay."""
+    messages = chat(user(), call("a"), result("a"), reply(), user(), call("b"), result("b"))
+    found = project(view_of(messages), messages, 7, Costs(), None, Choice(tool_history="omit"))
+    assert (_parts(found), _left(found), found.warnings) == (([], [0, 3], [4, 5, 6]), [(1, 2, "omitted")], ())
+
+
+def test_a_views_window_goes_on_from_where_it_was() -> None:
+    """It drops no more than it has to, and what was dropped stays away even with more room."""
+    messages = chat(*turns(10), user())
+    first = project(view_of(messages), messages, 21, Costs(), 377, Choice(window=BEGINNING))
+    again = project(view_of(messages), messages, 21, Costs(), 900, Choice(window=first.window))
+    assert (first.dropped_turns, first.window) == (3, Mark(106, 6, 105))
+    assert (again.dropped_turns, again.window, again.left_out) == (3, first.window, first.left_out)
+    assert "uncovered_turns_dropped" in again.warnings
