@@ -15,7 +15,12 @@ from app.core.projection import ToolHistory
 from app.formats.prompt_formats import Format
 
 _MAX_TOKENS = 100_000_000
-_EXAMPLE = {"context_size": 8192, "max_tokens": 512, "system_prompt": "Speak as Tom.", "omit_authors": ["Narrator"]}
+_EXAMPLE: dict[str, Any] = {
+    "context_size": 8192,
+    "max_tokens": 512,
+    "system_prompt": "Speak as Tom.",
+    "omit_authors": ["Narrator"],
+}
 
 
 class ViewFields(StrictModel):
