@@ -23,7 +23,7 @@ def tune(connection: Connection, settings: RollingSettings) -> Connection:
     into Ollama's `options`. A `max_tokens` of the sampling is never more than the summary's limit.
     """
     sampling = settings.sampling
-    own = {
+    own: dict[str, Any] = {
         "model": settings.model_name or None,
         "context_size": settings.context_size or None,
         "temperature": sampling.temperature,
