@@ -6,7 +6,10 @@ import pytest
 
 from app.services.mustache import check_template, render
 
-TURNS = [{"index": 4, "user": "Hi <b>", "assistant": "{{user}}"}, {"index": 5, "user": "", "assistant": "Bye"}]
+TURNS: list[dict[str, str | int]] = [
+    {"index": 4, "user": "Hi <b>", "assistant": "{{user}}"},
+    {"index": 5, "user": "", "assistant": "Bye"},
+]
 
 
 def test_sections_and_names() -> None:
