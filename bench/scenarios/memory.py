@@ -5,6 +5,7 @@ from itertools import pairwise
 
 from app.assembly import Server
 from app.core.model import Role
+from app.core.reuse import common_chars
 from app.llm.tokens import TokenCounter
 from app.services.projection_query import ProjectionQuery
 from app.services.recording import Draft
@@ -78,7 +79,7 @@ def _shares(session: Session, flush: int, turns: int, count: TokenCounter) -> fl
     kept = sent = 0
     for before, after in pairwise(prompts):
         sent += count(after)
-        kept += count(after[: _common(before, after)])
+        kept += count(after[: common_chars(before, after)])
     return 100 * kept / sent
 
 
@@ -98,12 +99,3 @@ async def _play(server: Server, turns: int) -> list[str]:
 
 async def _say(server: Server, role: Role, text: str) -> None:
     await server.services.recording.append("p", [Draft(role, text)], "wait", 60)
-
-
-def _common(before: str, after: str) -> int:
-    """How many characters they begin with in common."""
-    low, high = 0, min(len(before), len(after))
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if before[:middle] == after[:middle] else (low, middle - 1)
-    return low

@@ -121,7 +121,8 @@ def _css(inks: Sequence[_Ink]) -> str:
         f"{{background-color:{_DARK};fill:{_DARK}}}"
         f"#chart-{_ID} .title,#chart-{_ID} .legends .legend text{{fill:#d7dce2}}"
         f"#chart-{_ID} .axis text,#chart-{_ID} .axis text.major,#chart-{_ID} .title:not(.plot_title){{fill:#a3adb8}}"
-        f"#chart-{_ID} .axis .guide.line,#chart-{_ID} .axis .major.guide.line,#chart-{_ID} .axis .line{{stroke:#2b3138}}}}"
+        f"#chart-{_ID} .axis .guide.line,#chart-{_ID} .axis .major.guide.line,#chart-{_ID} .axis .line"
+        "{stroke:#2b3138}}"
     )
 
 

@@ -64,6 +64,8 @@ class _Player:
     async def play(self, number: int, turn: Turn) -> Moment:
         """Ask for the prompt, store the turn, and wait until it is folded."""
         prompt = await self._ask(turn)
+        if any(warning.code == "fold_failed" for warning in prompt.warnings):
+            await asyncio.to_thread(self._check, "fold_failed")
         appended = await self._services.recording.append(self._chat, turn.drafts, "wait", _WAIT_S)
         if appended.job_id is not None and appended.reason is not None:
             await asyncio.to_thread(self._check, appended.reason)
@@ -97,6 +99,7 @@ class _Player:
         )
 
     def _check(self, reason: str) -> None:
+        """Raises CannotRun where a fold ended with an error; other reasons not to fold are part of the play."""
         error = self._services.reporting.status(self._chat).last_error
         if error is not None:
             raise CannotRun(f"{self._strategy}: the summarizer failed: {error.detail or reason}")

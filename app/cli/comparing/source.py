@@ -19,6 +19,8 @@ _ELSEWHERE = frozenset(
 )
 """Settings of a chat that name what is not here, or would keep it from folding."""
 
+_BUFFER_ELSEWHERE = frozenset({"scope", "llm_source", "connection"})
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -75,12 +77,16 @@ async def read_source(server: Server, file: str, limit: int | None) -> Source:
     fields = {
         "user_name": chat.user_name,
         "character_name": chat.character_name,
-        "settings": {
-            **{name: value for name, value in chat.settings.items() if name not in _ELSEWHERE},
-            "on_backlog": "all",
-        },
+        "settings": _settings(chat.settings),
     }
     return Source(fields, [_draft(message) for message in opening], turns)
+
+
+def _settings(own: Mapping[str, Any]) -> dict[str, Any]:
+    """The chat's own settings, as far as they hold here: one chat, one connection, and nobody who is asked."""
+    kept = {name: value for name, value in own.items() if name not in _ELSEWHERE}
+    buffer = {name: value for name, value in own.get("summary_buffer", {}).items() if name not in _BUFFER_ELSEWHERE}
+    return {**kept, "on_backlog": "all", "summary_buffer": buffer}
 
 
 def _messages(server: Server) -> list[MessageView]:

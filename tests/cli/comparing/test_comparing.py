@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from app.cli.comparing import STRATEGIES
+from app.cli.opening import opened
+from app.settings import Settings
 from tests.cli.programs import Run, Start, use, write_chat
 from tests.support.fake_model import FakeModel
 from tests.support.fake_replies import hang, status
@@ -88,6 +90,18 @@ def test_a_sillytavern_chat_with_a_greeting(run: Run, tmp_path: Path) -> None:
     assert [moment["sent"] > 0 for moment in plain["per_turn"]] == [False, True]
 
 
+def test_a_chats_own_settings_hold(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chat in our own format brings its settings, but no connection and no pause."""
+    monkeypatch.setenv("TURNFOLD_DATABASE_URL", f"sqlite:///{tmp_path / 'mine.db'}")
+    assert run("import", str(write_chat(tmp_path / "chat.json", 16)), "--chat-id", "mira").exit_code == 0
+    with opened(Settings()) as server:
+        own = {"paused": True, "connection": "far", "layered": {"verbatim_turns": 4, "turns_per_batch": 2}}
+        server.services.keeping.put("mira", {"settings": {**own, "summary_buffer": {"scope": "call"}}})
+    assert run("export", "mira", "--output", str(tmp_path / "mira.turnfold.jsonl")).exit_code == 0
+    layered, buffer = figures(run, "mira.turnfold.jsonl", "--strategies", "layered,summary_buffer")["strategies"]
+    assert (layered["calls"], layered["verbatim"], buffer["in_memory"]) == (6, 5, 7)
+
+
 def test_a_model_is_asked_and_its_price_told(run: Run, chat_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """--connection-from-env says how many calls it takes before it makes them."""
     with FakeModel() as model:
@@ -110,14 +124,15 @@ def test_a_model_in_the_environment_is_not_asked_unasked(
     assert "--connection-from-env" in shown.stdout
 
 
-def test_a_model_that_refuses(run: Run, chat_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("strategy", ["layered", "summary_buffer"])
+def test_a_model_that_refuses(run: Run, chat_file: Path, strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A failing model ends it in one line that names the strategy, with exit status 1."""
     with FakeModel() as model:
         use(monkeypatch, model)
         model.do(status(401))
-        shown = run("compare", str(chat_file), *SHORT, "--connection-from-env")
+        shown = run("compare", str(chat_file), "--strategies", strategy, "--connection-from-env")
     assert shown.exit_code == 1
-    assert "layered" in shown.stderr
+    assert strategy in shown.stderr
     assert "401" in shown.stderr
     assert shown.stderr.count("\n") == 1
 

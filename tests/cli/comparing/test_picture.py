@@ -61,7 +61,7 @@ def test_a_files_name_is_text() -> None:
 
 @pytest.mark.parametrize(
     ("last", "shown"),
-    [(1, [1]), (2, [1, 2]), (9, [1, 2, 4, 6, 8, 9]), (100, [1, 20, 40, 60, 80, 100])],
+    [(1, [1]), (2, [1, 2]), (9, [1, 2, 4, 6, 9]), (100, [1, 20, 40, 60, 80, 100])],
 )
 def test_ticks_are_round(last: int, shown: list[int]) -> None:
     """The axis names round turns, and the first and the last."""
