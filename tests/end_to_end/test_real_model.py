@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
+from app.resources import resource_dir
 from tests.support.checks import assert_promises
 from tests.support.llama import llama
 from tests.support.plays import play_file
@@ -50,6 +51,16 @@ def test_lists_models_and_answers_a_test(service: Service) -> None:
     assert listed.json()["items"]
     tried = service.post("/connections/default/test").json()
     assert tried["ok"], tried["detail"]
+
+
+def test_counts_are_on_the_safe_side(service: Service, model: str) -> None:
+    """An English chat is counted as at least what the model's own tokenizer makes of it, and not as twice that."""
+    story = (resource_dir("static") / "demo" / "story.jsonl").read_bytes()
+    assert service.http.post("/v1/import?chat_id=story", content=story).status_code == 201
+    items = service.get("/chats/story/messages?limit=100").json()["items"]
+    texts = [{"content": item["content"], "add_special": False} for item in items]
+    read = sum(len(httpx.post(f"{model}/tokenize", json=text).json()["tokens"]) for text in texts)
+    assert read <= sum(item["tokens"] for item in items) <= 2 * read
 
 
 def test_folds_sixty_messages(service: Service) -> None:
