@@ -1,6 +1,7 @@
 """A summary buffer whose model fails or is too slow: the answer goes ahead, nothing is lost, and it costs little."""
 
 import asyncio
+import json
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -71,6 +72,34 @@ def test_after_a_while_it_is_tried_again(chat: BufferChat) -> None:
     prompt = chat.ask()
     assert (codes(prompt), prompt["error"], chat.counts()) == ([], None, (14, 6))
     assert chat.service.status(chat.id)["last_error"] is None
+
+
+def test_the_rest_grows(chat: BufferChat) -> None:
+    """Time-outs in a row let answers rest twice as long each."""
+    chat.change(timeout_s=0.2)
+    rests = []
+    for _ in range(3):
+        chat.model.do(hang())
+        assert codes(chat.ask()) == ["fold_failed"]
+        with sqlite3.connect(chat.service.database) as database:
+            [told] = database.execute("SELECT last_error FROM chats WHERE id = ?", [chat.id]).fetchone()
+            database.execute("UPDATE chats SET retry_at = 1 WHERE id = ?", [chat.id])
+        failure = json.loads(told)
+        rests.append(round((failure["retry_at"] - failure["at"]) / 1000))
+    assert rests == [60, 120, 240]
+
+
+def test_what_a_person_asked_for_is_not_cut(chat: BufferChat) -> None:
+    """An answer that joined a `summarize` goes ahead at its limit; the job goes on, and ends the rest."""
+    chat.change(timeout_s=0.3)
+    chat.model.hold()
+    job = chat.service.post(f"{chat.path}/summarize").json()["job"]
+    chat.called()
+    assert codes(chat.ask()) == codes(chat.ask()) == ["fold_failed"]
+    assert chat.service.get(f"/jobs/{job['id']}").json()["state"] == "running"
+    chat.model.release()
+    chat.service.settled(chat.id)
+    assert (codes(chat.ask()), chat.counts(), len(chat.calls)) == ([], (14, 6), 1)
 
 
 def test_a_person_may_ask_at_once(chat: BufferChat) -> None:

@@ -149,6 +149,15 @@ def test_a_call_is_summarized_for_itself(call: BufferChat) -> None:
     assert call.ask()["memory"]["text"] == ""
 
 
+def test_a_call_of_closed_turns_alone(call: BufferChat) -> None:
+    """With nothing to keep, all that was answered is summarized, and the prompt is the summary."""
+    call.change(recent_messages_to_keep=0)
+    prompt = call.ask(current=lines(*range(1, 11))[:-1])
+    assert (said(prompt), len(prompt["messages"]), prompt["memory"]["snippets"]) == ([], 1, 1)
+    prompt = call.ask(current=lines(*range(1, 11)), format="anthropic", frame={"template": "Rain."})
+    assert [message["role"] for message in prompt["messages"]] == ["user"]
+
+
 def test_a_call_whose_model_hangs(call: BufferChat) -> None:
     """It is sent as it is at the limit, and the next one does not wait."""
     call.change(timeout_s=0.3)
