@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from app.core.facts import count
+from app.core.model import Strategy
 from app.services.reporting import BacklogView, ConnectionStatus, LayerView, Status
 from app.services.steering import Cleared, Started, Stopped
 from app.services.working import JobView
@@ -18,6 +19,11 @@ _IDLE = {
     "disabled": "The memory of this chat is disabled. Nothing folds until it is enabled.",
     "nothing_to_fold": "Nothing to do: no turn outside the window waits to be folded.",
 }
+_DUE: Mapping[Strategy, str] = {
+    Strategy.ROLLING: "They fold after a reply once enough wait; /sc-summarize folds them now.",
+    Strategy.SUMMARY_BUFFER: "They fold before an answer once enough messages wait; /sc-summarize folds them now.",
+}
+_NO_CHOICE = "There is nothing to choose: one summary takes them all up in time."
 _PAUSED = "The chat is paused: when this is done nothing more folds by itself until /sc-resume."
 
 
@@ -30,7 +36,7 @@ def status_text(status: Status) -> str:
         f"Messages: {counts.messages} ({counts.visible} visible, {counts.ghosted} ghosted, {counts.hidden} hidden)",
         f"Summarized through: {newest}",
     ]
-    lines += [_layer(layer) for layer in status.layers if layer.snippets]
+    lines += [_layer(layer, status) for layer in status.layers if layer.snippets]
     if status.compression:
         lines.append(f"Compression: {status.compression}:1 ({status.memory_tokens} tokens of memory)")
     lines += [*_work(status), *_waiting(status)]
@@ -46,6 +52,8 @@ def choices_text(status: Status) -> str:
     if status.strategy == "none" or not status.enabled:
         return _IDLE["disabled" if status.strategy != "none" else "strategy_none"]
     lines = list(_work(status))
+    if backlog.turns and _rewrites(status):
+        return "\n".join([*lines, *_waiting(status), *_cost(backlog, status.connection), _NO_CHOICE])
     if backlog.turns:
         lines += [_size(backlog), *_cost(backlog, status.connection)]
     if skipped:
@@ -73,7 +81,8 @@ def skipped_text(turns: int, status: Status) -> str:
         stay = "1 turn stays as it is" if turns == 1 else f"{turns} turns stay as they are"
         return f"{stay}: nothing is hidden, and nothing of it folds unasked. /sc-backlog all folds it after all."
     if status.backlog.turns:
-        return f"There is no backlog to skip: {count(status.backlog.turns, 'turn')} over the window will fold as usual."
+        over = "waiting" if _rewrites(status) else "over the window"
+        return f"There is no backlog to skip: {count(status.backlog.turns, 'turn')} {over} will fold as usual."
     return "There is no backlog to skip."
 
 
@@ -94,7 +103,8 @@ def _later(status: Status) -> str:
 
 def paused_text(status: Status) -> str:
     """What a pause holds up."""
-    waits = f" {count(status.backlog.turns, 'turn')} over the window wait." if status.backlog.turns else ""
+    over = "" if _rewrites(status) else " over the window"
+    waits = f" {count(status.backlog.turns, 'turn')}{over} wait." if status.backlog.turns else ""
     return f"Folding is paused: nothing folds by itself until /sc-resume; the memory is still sent.{waits}"
 
 
@@ -140,7 +150,13 @@ def _joined(job: JobView) -> str:
     return f"A job is at work already and does this too. {_progress(job)}. /sc-stop ends it; what is folded stays."
 
 
-def _layer(layer: LayerView) -> str:
+def _rewrites(status: Status) -> bool:
+    return Strategy(status.strategy).rewrites
+
+
+def _layer(layer: LayerView, status: Status) -> str:
+    if _rewrites(status):
+        return f"Summary: one, over {count(layer.turns, 'turn')}"
     return f"Layer {layer.layer}: {count(layer.snippets, 'snippet')} over {count(layer.turns, 'turn')}"
 
 
@@ -163,6 +179,8 @@ def _waiting(status: Status) -> Iterable[str]:
     backlog = status.backlog
     if not backlog.turns:
         return []
+    if _rewrites(status):
+        return [f"Waiting: {count(backlog.turns, 'turn')}. {_DUE[Strategy(status.strategy)]}"]
     if not backlog.choice_needed:
         return [f"Waiting: {_size(backlog)}"]
     ask = "An old chat: choose /sc-backlog all, one or skip."

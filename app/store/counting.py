@@ -88,7 +88,7 @@ _COVERED_COUNTS = {strategy: _covered_counts(strategy) for strategy in Strategy}
 
 
 def counts(session: Session, chat_key: int, strategy: str) -> Counts:
-    """How many messages are in which state."""
+    """How many messages are in which state. Where one summary is written anew no turn is skipped."""
     mine, present = {"chat_key": chat_key}, Strategy(strategy)
     uncovered, hidden, omitted, pinned, tokens, closing, skipped = rows(session, _UNCOVERED_COUNTS[present], mine).one()
     ghosted, ghosted_tokens, closed = rows(session, _COVERED_COUNTS[present], mine).one()
@@ -101,7 +101,7 @@ def counts(session: Session, chat_key: int, strategy: str) -> Counts:
         raw_tokens=tokens + ghosted_tokens,
         ghosted_tokens=ghosted_tokens,
         closing=closed + closing,
-        skipped=skipped,
+        skipped=0 if present.rewrites else skipped,
     )
 
 

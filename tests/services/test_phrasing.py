@@ -8,7 +8,7 @@ import pytest
 from app.core.model import Usage
 from app.core.progress import Progress
 from app.services import phrasing
-from app.services.reporting import BacklogView, ConnectionStatus, CountsView, Status
+from app.services.reporting import BacklogView, ConnectionStatus, CountsView, LayerView, Status
 from app.services.steering import Started, Stopped
 from app.services.working import ErrorView, JobView
 
@@ -77,6 +77,21 @@ def test_what_a_backlog_costs() -> None:
     assert "6,100,000 input tokens, about 48 minutes." in phrasing.choices_text(timed)
     free = replace(STATUS, connection=ConnectionStatus("default", "extractive", None, "ok", None))
     assert "no model is called, and it costs nothing" in phrasing.choices_text(free)
+
+
+@pytest.mark.parametrize(("strategy", "when"), [("rolling", "after a reply"), ("summary_buffer", "before an answer")])
+def test_one_summary_has_no_layers(strategy: str, when: str) -> None:
+    """Where one summary is written anew nobody is told of windows, layers or a choice."""
+    layer = LayerView(0, 1, 1, 90, 12)
+    status = replace(STATUS, strategy=strategy, layers=[layer], backlog=BacklogView(4, 1, 1, 900))
+    told = phrasing.status_text(status)
+    assert "Summary: one, over 12 turns" in told
+    assert f"Waiting: 4 turns. They fold {when}" in told
+    choices = phrasing.choices_text(status)
+    assert "nothing to choose" in choices
+    for text in (told, choices, phrasing.paused_text(status), phrasing.skipped_text(0, status)):
+        assert "4 turns" in text
+        assert not {"window", "Layer", "/sc-backlog"} & set(text.replace(":", "").split())
 
 
 def test_how_far_a_job_is() -> None:
