@@ -72,6 +72,18 @@ def test_a_summary_with_messages_of_its_own_gives_way_to_its_predecessor() -> No
     assert carry(trees, 7) == Carried((Root(2, 0, 0),), ((1,),))
 
 
+@pytest.mark.parametrize(
+    ("last", "live", "absorbed"),
+    [(2, [], []), (3, [1], []), (8, [2], [1]), (11, [4], [3, 2, 1]), (14, [4], [3, 2, 1]), (15, [5], [4, 3, 2, 1])],
+)
+def test_a_chain_is_carried_up_to_the_newest_summary_inside(last: int, live: list[int], absorbed: list[int]) -> None:
+    """One with nothing of its own, because all of that is pinned by now, ends where its predecessor does."""
+    trees = [Node(1, 0, 2, 0, 3), Node(2, 0, 3, 4, 7), Node(3, 0, 4, 8, 11), Node(4, 0, 5), Node(5, 0, None, 12, 15)]
+    found = carry(trees, last)
+    assert [root.key for root in found.live] == live
+    assert [key for level in found.absorbed for key in level] == absorbed
+
+
 def test_trees_may_be_deep() -> None:
     """Merges in place make a tree as deep as they are many."""
     leaves = [Node(n, 0, 10_000 + n, 2 * n, 2 * n + 1) for n in range(5_000)]

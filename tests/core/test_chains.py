@@ -19,10 +19,8 @@ def messages(*leaves: int | None) -> list[StoredMessage]:
 
 
 def summary(key: int, parent: int | None = None, **what: Any) -> StoredSnippet:
-    state = "live" if parent is None else "absorbed"
-    return StoredSnippet(
-        **{"key": key, "id": f"s{key}", "layer": 0, "position": 0, "state": state, "parent": parent} | what
-    )
+    made = StoredSnippet(key, f"s{key}", 0, 0, "live" if parent is None else "absorbed", parent)
+    return replace(made, **what)
 
 
 CHAT = messages(1, 1, 2, 2, 3, 3, None, None)
