@@ -22,6 +22,7 @@ from app.core.settings import RANGES, ChatSettings, LayeredSettings
 from app.core.summary import Connection
 from app.llm.faults import describe
 from app.resources import resource_dir
+from app.services.keeping import as_values
 from app.services.projection_view import WARNINGS
 from app.services.prompts import Material, PromptLibrary
 from app.settings import Settings
@@ -170,8 +171,9 @@ def test_every_event_of_the_log_is_explained() -> None:
 
 
 def test_chat_wide_settings_are_explained() -> None:
-    """Names and defaults are those of the code."""
-    shown = {field.name: json.dumps(field.default) for field in fields(ChatSettings) if field.name != "layered"}
+    """Names and defaults are those of the code; what a strategy has of its own stands elsewhere."""
+    own = {"layered", "rolling", "summary_buffer"}
+    shown = {name: json.dumps(value) for name, value in as_values(ChatSettings()).items() if name not in own}
     rows = table(CONCEPTS, "setting", "default", "what it does")
     assert {code(row[0])[0]: code(row[1])[0] for row in rows} == shown
 
