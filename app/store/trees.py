@@ -247,10 +247,8 @@ def release(session: Session, chat_key: int, root: Snippet) -> dict[int, list[tu
 
     What it absorbed stays linked to it, so that it can come back whole.
     """
-    covered: dict[int, list[tuple[int, int]]] = {}
-    for key in snippets.leaves_under(session, root.key):
-        if found := lay_bare(session, chat_key, root.strategy, key):
-            covered[key] = found
+    leaves = snippets.leaves_under(session, root.key)
+    covered = {key: found for key in leaves if (found := lay_bare(session, chat_key, root.strategy, key))}
     root.state = "deleted"
     session.flush()
     return covered

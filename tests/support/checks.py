@@ -5,9 +5,13 @@ from typing import Any
 
 from sqlalchemy import Row, create_engine, text
 
+from tests.support.chains import assert_chains
+
 
 def assert_promises(database: Path, chat_id: str, verbatim_turns: int = 10, *, shrunk: bool = False) -> None:
-    """Promises 1, 2 and 3 (window `strict`) on one chat; `shrunk`: a deletion may have taken half of the window."""
+    """Promises 1, 2 and 3 (window `strict`) on one chat, and what holds of memory that is one summary; `shrunk`: a
+    deletion may have taken half of the window.
+    """
     engine = create_engine(f"sqlite:///{database}")
     with engine.connect() as connection:
         values = {"chat": chat_id}
@@ -21,8 +25,9 @@ def assert_promises(database: Path, chat_id: str, verbatim_turns: int = 10, *, s
     assert not broken
     assert [message.position for message in messages] == list(range(len(messages)))
     ranges = _ranges(messages, {snippet.key: snippet for snippet in snippets})
-    _assert_ordered(snippets, ranges)
+    _assert_ordered([one for one in snippets if one.strategy == "layered"], ranges)
     _assert_window(messages, -(-verbatim_turns // 2) if shrunk else verbatim_turns)
+    assert_chains(database, chat_id)
 
 
 def _ranges(
