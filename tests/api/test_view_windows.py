@@ -13,8 +13,8 @@ NARROW = {"context_size": 300, "max_tokens": 50}
 
 @pytest.fixture
 def told(service: Service, chat: str) -> str:
-    """A chat of ten turns that nothing has folded, with a narrow view and a wide one."""
-    service.put(f"/chats/{chat}", {"settings": {"on_backlog": "all", "layered": SMALL}})
+    """A chat of ten turns that nothing folds by itself, with a narrow view and a wide one."""
+    service.put(f"/chats/{chat}", {"settings": {"on_backlog": "all", "paused": True, "layered": SMALL}})
     service.say(chat, *range(1, 11), fold="none")
     service.put(f"/chats/{chat}/views/reply", NARROW)
     service.put(f"/chats/{chat}/views/tool", {"context_size": 2000, "max_tokens": 50})
