@@ -74,7 +74,7 @@ def _note(chat: Chat, memory: ParsedMemory, numbers: Mapping[str, int]) -> None:
 
     What the file says of the memory and of its snippets (numbers by id) beyond our own fields is kept with the chat.
     """
-    chat.memory_version += 1
+    chat.memory_version += 1 if chat.strategy == _STRATEGY else 0
     chat.epoch += 1
     chat.backlog_answer = chat.backlog_answer or "began"
     before = (chat.extra or {}).get(STORE_KEY, {})

@@ -8,6 +8,7 @@ import pytest
 from app.services.projection_query import ProjectionQuery
 from tests.support.chained import Chained
 from tests.support.checks import assert_promises
+from tests.support.memories import adopt, store, told
 from tests.support.table import Table, laid
 
 
@@ -86,6 +87,19 @@ async def test_a_chat_goes_on_while_a_memory_sleeps(table: Table) -> None:
     await table.say(5)
     assert chat.ghosted() == 8
     chat.check()
+
+
+async def test_memory_of_layers_comes_into_a_chat_that_has_none(table: Table) -> None:
+    """It sleeps, and the memory that is sent is the same; a switch wakes it."""
+    chat = Chained(table)
+    await table.say(*range(1, 6))
+    version = table.status().memory_version
+    adopt(table, store([told("They meet.", 0, 1)], through=1))
+    assert table.status().memory_version == version
+    assert [(one.text, one.strategy) for one in chat.listed("dormant")] == [("They meet.", "layered")]
+    chat.check()
+    chat.switch("layered")
+    assert chat.live.text == "They meet."
 
 
 async def test_layered_memory_that_slept_gives_turns_back(table: Table) -> None:
