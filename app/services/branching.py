@@ -50,11 +50,13 @@ def inherit(session: Session, parent: Chat, child: Chat, upto: int, following: S
     child.parent_chat_id = parent.id
     child.forked_at_message_id = messages.id_at(session, parent.key, upto) if upto >= 0 else None
     session.flush()
-    verbatim_turns = resolve(chats.server_settings(session), child.settings)[0].layered.verbatim_turns
-    last = min(upto, _last_to_cover(session, parent, upto, following, verbatim_turns))
+    settings = resolve(chats.server_settings(session), child.settings)[0]
+    windows = {Strategy.LAYERED: settings.layered.verbatim_turns, Strategy.ROLLING: settings.rolling.keep_recent_turns}
     for strategy in Strategy:
-        # A summary that is written anew has no window of turns: it may cover what it covers in the parent.
-        carried = carry(branching.nodes(session, parent.key, strategy), upto if strategy.rewrites else last)
+        nodes, window = branching.nodes(session, parent.key, strategy), windows.get(strategy, 0)
+        bounded = nodes and window
+        last = min(upto, _last_to_cover(session, parent, upto, following, window)) if bounded else upto
+        carried = carry(nodes, last)
         branching.copy_snippets(session, child.key, carried)
         if carried.live and strategy == child.strategy:
             child.memory_version += 1

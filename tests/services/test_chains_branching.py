@@ -9,6 +9,9 @@ from tests.support.chained import Chained
 from tests.support.chains import assert_chains
 from tests.support.table import Table, laid, turn_drafts
 
+KEPT = 1
+"""Turns of the hot window (tests.support.chained)."""
+
 
 @pytest.fixture
 async def table(tmp_path: Path) -> AsyncIterator[Table]:
@@ -43,14 +46,18 @@ def told(chat: Chained, name: str, strategy: str) -> list[tuple[str, int, int]]:
 
 @pytest.mark.parametrize("strategy", ["rolling", "summary_buffer"])
 async def test_forks_at_every_message(chat: Chained, strategy: str) -> None:
-    """A branch has just the summaries that tell of nothing beyond it, asleep or awake; no model is asked."""
+    """A branch has just the summaries that tell of nothing beyond it, nor, in rolling memory, of its hot window; asleep
+    or awake, and no model is asked.
+    """
     whole = told(chat, "c", strategy)
     assert whole
     calls = len(chat.table.models.requests)
     for place, message in enumerate(chat.table.services.recording.page("c", state="all", after=-1, limit=100)):
         name = f"fork {place}"
         shown = chat.table.services.branching.fork("c", name, message.id)
-        expected = [one for one in whole if one[1] <= place]
+        closed = (place + 1) // 2
+        last = 2 * (closed - KEPT) - 1 if strategy == "rolling" else place
+        expected = [one for one in whole if one[1] <= last]
         assert told(chat, name, strategy) == expected
         assert_chains(chat.table.database, name)
         assert chat.table.services.repairing.repair(name) == []
