@@ -77,7 +77,7 @@ async def test_a_branch_goes_on_from_its_summary(chat: Chained) -> None:
         await services.recording.append("branch", turn_drafts(turn), "wait", 20)
     newest = told(chat, "branch", "rolling")[0]
     assert newest[1:] == (9, 10)
-    assert inherited in chat.table.models.requests[-1].user
+    assert inherited in chat.table.models.requests[-2].user
     assert told(chat, "c", "rolling") == before
     services.editing.edit("c", "u1", {"content": "Otherwise."})
     assert told(chat, "c", "rolling") == []
