@@ -38,10 +38,10 @@ class Block:
         return self._said[0].index
 
     @property
-    def current(self) -> int:
-        """Cost of the turn's messages before its reply: what was current when the reply was made."""
+    def asked(self) -> Sequence[Message]:
+        """The turn's messages before its reply: what was current when the reply was made."""
         reply = self.own[-1].key if self.own else None
-        return cost(message for message in self._said if message.key != reply and not message.pinned)
+        return [message for message in self._said if message.key != reply]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,12 @@
 """What the model is sent now (rolling-and-buffer.md, Projection): which messages, in which order, at what cost."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Literal
 
 from app.core.blocks import Block, Mark, blocks_of, cost, mark_of, place_of, sendable
+from app.core.leaving import Leaving
 from app.core.left_out import LeftOut, Unsent, explain
 from app.core.model import Message, Outline
 from app.core.notices import Tokens, notices
@@ -76,8 +77,9 @@ def project(
     """
     unsent = _unsent(view, uncovered, choice)
     blocks = blocks_of(view, unsent)
-    dropped = _dropped(blocks, costs, cost(sendable(view.open, unsent)), budget, choice.window)
-    unsent = _torn(blocks[:dropped], view, uncovered, unsent)
+    leaving = Leaving(blocks, sendable(view.open, unsent))
+    dropped = _dropped(blocks, leaving, costs, budget, choice.window)
+    unsent = Unsent(unsent.omitted, unsent.orphans | leaving.torn(dropped))
     sent = _Sent(view, blocks, dropped, unsent)
     tokens = sent.tokens(costs, budget)
     left_out = explain(uncovered, total, sent.keys, unsent)
@@ -142,26 +144,15 @@ def _unsent(view: Outline, uncovered: Sequence[Message], choice: Choice) -> Unse
     return Unsent(omitted, orphans((m for m in uncovered if m.key not in omitted), unfinished))
 
 
-def _dropped(blocks: Sequence[Block], costs: Costs, open_cost: int, budget: int | None, window: Mark | None) -> int:
+def _dropped(blocks: Sequence[Block], leaving: Leaving, costs: Costs, budget: int | None, window: Mark | None) -> int:
     """How many of the oldest blocks are dropped: by a view's own window, else by playing the chat again."""
     start = 0 if window is None else place_of(blocks, window)
     if budget is None:
         return start
-    fixed = costs.system + costs.memory + costs.tools + sum(cost(block.pinned) for block in blocks)
-    turns, current = [block.droppable for block in blocks], costs.current + open_cost
+    fixed = costs.system + costs.memory + costs.tools + leaving.fixed
+    turns, current = leaving.turns, costs.current + leaving.current
     if window is not None:
         return advance(turns, current, fixed, budget, start)
     if fixed + sum(turns) + current <= budget:
         return 0  # then it never was over: what was current in a step is part of that step's turn
-    return replay(turns, [*(block.current for block in blocks), current], fixed, budget)
-
-
-def _torn(dropped: Iterable[Block], view: Outline, uncovered: Iterable[Message], unsent: Unsent) -> Unsent:
-    """With what is orphaned as its other half is dropped: a pair may be pinned in part, or reach over two turns."""
-    gone = {message.key for block in dropped for message in block.messages if not message.pinned}
-    if not gone:
-        return unsent
-    gone |= unsent.omitted
-    unfinished = frozenset(message.key for message in view.open)
-    left = (message for message in uncovered if message.key not in gone)
-    return Unsent(unsent.omitted, unsent.orphans | orphans(left, unfinished))
+    return replay(turns, [*leaving.currents, current], fixed, budget)

@@ -27,6 +27,19 @@ def orphans(messages: Iterable[Message], unfinished: Collection[int]) -> frozens
     return frozenset(broken | {key for key, caller in answering.items() if caller is None or caller in broken})
 
 
+def pairs(messages: Iterable[Message]) -> list[list[Message]]:
+    """Each call among `messages`, followed by its results; `messages` hold no orphans."""
+    found: list[list[Message]] = []
+    latest: dict[str | None, list[Message]] = {}
+    for message in messages:
+        if message.calls:
+            found.append([message])
+            latest.update(dict.fromkeys(message.calls, found[-1]))
+        elif message.role is Role.TOOL and message.answers in latest:
+            latest[message.answers].append(message)
+    return found
+
+
 def with_results(messages: Iterable[Message], omitted: Collection[int]) -> frozenset[int]:
     """`omitted`, keys of messages that are not sent, and the results of the calls among them."""
     keys = set(omitted)

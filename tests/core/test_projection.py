@@ -135,6 +135,22 @@ def test_the_other_half_of_a_covered_or_dropped_pair_is_not_sent() -> None:
     assert _parts(_sent(over_two_turns, budget=80)) == ([], [4], [5])
 
 
+@pytest.mark.parametrize(("budget", "sent"), [(1000, [4, 5, 6, 7]), (1034, [0, 1, 2, 3, 4, 5, 6, 7])])
+def test_a_pin_whose_call_is_dropped_takes_no_room(budget: int, sent: list[int]) -> None:
+    """It goes with its call, so the turns after it are sent."""
+    pair = [user(), call("a"), result("a", tokens=900, pinned=True), reply(10)]
+    found = _sent(chat(*pair, *turns(2)), budget=budget)
+    assert (places(found.history), found.tokens.total) == (sent, 72 if budget == 1000 else budget)
+
+
+def test_a_late_result_goes_with_the_turn_of_its_call() -> None:
+    """And takes no later turn with it."""
+    late = [user(), call("a"), reply(), user(), result("a", tokens=900), reply()]
+    found = _sent(chat(*late, *turns(2)), budget=900)
+    assert (places(found.history), found.dropped_turns) == ([3, 5, 6, 7, 8, 9], 1)
+    assert _left(found) == [(0, 2, "trimmed"), (4, 4, "orphan")]
+
+
 def test_pinned_messages_of_folded_turns_are_sent_before_the_window() -> None:
     """In their places; their cost is the system's."""
     found = _sent(chat(user(pinned=True), reply(), user(), reply(pinned=True), *turns(2)), (1, 2), system=20)

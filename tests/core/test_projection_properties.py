@@ -12,7 +12,7 @@ from app.core.placement import Placement, Slot, place
 from app.core.projection import Choice, Costs, Projection, project
 from app.core.sticky import advance
 from app.core.trim import replay
-from tests.support.builders import chat, histories, places, uncovered, view_of
+from tests.support.builders import call, chat, histories, places, reply, result, uncovered, user, view_of
 
 sizes = st.integers(0, 120)
 costs = st.builds(Costs, system=sizes, memory=sizes, tools=sizes, current=sizes)
@@ -34,8 +34,22 @@ class Scene:
 
 
 @st.composite
+def tooled(draw: st.DrawFn) -> list[Message]:
+    """A history with whole tool pairs: pinned in part, large, some with a turn between a call and its result."""
+    messages = list(draw(histories))
+    for name in draw(st.lists(st.sampled_from("abc"), max_size=3)):
+        pins = [draw(st.booleans()) for _ in range(3)]
+        pair = [user(), call(name, pinned=pins[0]), result(name, tokens=draw(st.integers(0, 400)), pinned=pins[1])]
+        if draw(st.booleans()):
+            pair[2:2] = [reply(pinned=pins[2]), user(draw(sizes))]
+        at = draw(st.integers(0, len(messages)))
+        messages[at:at] = [*pair, *draw(st.sampled_from([[reply()], [reply(40)], []]))]
+    return messages
+
+
+@st.composite
 def scenes(draw: st.DrawFn) -> Scene:
-    messages = chat(*draw(histories))
+    messages = chat(*draw(tooled()))
     turns = [turn for turn in view_of(messages).turns if turn.coverable]
     folded = turns[: draw(st.integers(0, len(turns)))]
     covered = frozenset(message.index for turn in folded for message in turn.coverable)
@@ -113,6 +127,29 @@ def test_calls_and_results_go_together(scene: Scene, costs: Costs, budget: int |
 def test_the_same_input_gives_the_same_prompt(scene: Scene, costs: Costs, budget: int | None) -> None:
     """Nothing is kept between two plans."""
     assert scene.plan(costs, budget) == scene.plan(costs, budget)
+
+
+@given(scene=scenes(), costs=costs, budget=st.integers(1, 900))
+def test_no_turn_is_dropped_for_what_is_not_sent(scene: Scene, costs: Costs, budget: int) -> None:
+    """A view's window is the longest that fits: every longer one, as it would be sent, is over 75 %."""
+    turns = [turn.messages for turn in view_of(scene.messages, scene.covered).turns if turn.coverable]
+    marks = [BEGINNING, *(Mark(turn[0].key, turn[0].index) for turn in turns[1:])]
+    longest, *shorter = [scene.plan(costs, None, mark) for mark in marks]
+    fits = [plan for plan in shorter if 4 * plan.tokens.total <= 3 * budget]
+    found = scene.plan(costs, budget, BEGINNING)
+    if longest.tokens.total <= budget:
+        assert (found.history, found.left_out) == (longest.history, longest.left_out)
+    elif fits:
+        assert (found.history, found.left_out) == (fits[0].history, fits[0].left_out)
+    else:
+        assert found.window_turns == 0
+
+
+@given(scene=scenes(), costs=costs, budget=st.integers(1, 900))
+def test_nothing_is_dropped_that_fits(scene: Scene, costs: Costs, budget: int) -> None:
+    """Without a view either: history that is not sent would be over the budget."""
+    found, whole = scene.plan(costs, budget), scene.plan(costs, None)
+    assert whole.tokens.total > budget or (found.history, found.left_out) == (whole.history, whole.left_out)
 
 
 @given(turns=st.lists(sizes, max_size=25), data=st.data(), fixed=sizes, budget=st.integers(1, 900))
