@@ -11,7 +11,7 @@ from app.core.left_out import LeftOut, Unsent, explain
 from app.core.model import Message, Outline
 from app.core.notices import Tokens, notices
 from app.core.sticky import advance
-from app.core.tool_pairs import is_of_tool, orphans, with_results
+from app.core.tool_pairs import NOTHING, Coming, is_of_tool, orphans, with_results
 from app.core.trim import replay
 
 ToolHistory = Literal["pair", "omit"]
@@ -29,13 +29,14 @@ class Costs:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a request or a view asks for: messages that are not sent, by key; whether past tool calls are; and where the
-    view's window began, None without a view: then the chat is replayed.
+    """What a request or a view asks for: messages that are not sent, by key; whether past tool calls are; where the
+    view's window began, None without a view: then the chat is replayed; and what comes behind the stored messages.
     """
 
     omitted: frozenset[int] = frozenset()
     tool_history: ToolHistory = "pair"
     window: Mark | None = None
+    coming: Coming = NOTHING
 
 
 PLAIN = Choice()
@@ -139,9 +140,18 @@ def _unsent(view: Outline, uncovered: Sequence[Message], choice: Choice) -> Unse
     if choice.tool_history == "omit":
         omitted |= {message.key for message in uncovered if is_of_tool(message) and message.key not in unfinished}
     if not omitted:
-        return Unsent(frozenset(), orphans(uncovered, unfinished))
+        return Unsent(frozenset(), orphans(uncovered, unfinished, choice.coming))
     omitted = with_results(uncovered, omitted)
-    return Unsent(omitted, orphans((m for m in uncovered if m.key not in omitted), unfinished))
+    left = [message for message in uncovered if message.key not in omitted]
+    return Unsent(omitted, orphans(left, unfinished, choice.coming))
+
+
+def open_calls(view: Outline, uncovered: Sequence[Message], choice: Choice) -> frozenset[str]:
+    """Ids of the calls in the open turn that are sent: what a request's results can answer."""
+    if not any(message.calls for message in view.open):
+        return frozenset()
+    unsent = _unsent(view, uncovered, choice)
+    return frozenset(name for message in sendable(view.open, unsent) for name in message.calls)
 
 
 def _dropped(blocks: Sequence[Block], leaving: Leaving, costs: Costs, budget: int | None, window: Mark | None) -> int:

@@ -11,7 +11,7 @@ from sqlmodel import Session
 
 from app.core.placement import Placement, parse_placement
 from app.core.prefix import Beginning, line_of
-from app.core.projection import Choice, Costs, Projection, project
+from app.core.projection import Choice, Costs, Projection, open_calls, project
 from app.core.trim import MESSAGE_OVERHEAD
 from app.core.window import Window
 from app.formats.prompt_formats import OPENING, Said, needs_opening
@@ -19,7 +19,7 @@ from app.services.blocks import Block, Blocks
 from app.services.budgeting import Budget, Budgeting, Tally, costs_of
 from app.services.framing import apply_frame
 from app.services.projection_query import ProjectionQuery
-from app.services.prompt_parts import Parts, without_orphans
+from app.services.prompt_parts import Parts, coming, without_orphans
 from app.services.reading import ChatState
 from app.services.viewing import coverage_of
 from app.services.voicing import Voices, omitted, voices
@@ -114,9 +114,9 @@ class Drawing:
             omitted=omitted(session, state, query.omit_authors),
             tool_history=query.tool_history or "pair",
             window=window.mark_now(coverage_of(state)) if window else None,
+            coming=coming(query.current),
         )
-        answerable = [message for message in state.view.open if message.visible and message.key not in choice.omitted]
-        current = without_orphans(query.current, {call for message in answerable for call in message.calls})
+        current = without_orphans(query.current, open_calls(state.view, state.uncovered, choice))
         asked = replace(query, current=current) if len(current) < len(query.current) else query
         costs = costs_of(state, asked, choice, block, placement, tally)
         return Sketch(state, asked, budget, block, placement, choice, costs, tally, asked is not query)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.core.placement import Placement, Slot, place
+from app.core.tool_pairs import Coming
 from app.formats.prompt_formats import Said
 
 
@@ -41,6 +42,22 @@ def without_orphans(current: Sequence[Mapping[str, Any]], calls: Collection[str]
         if message["role"] != "tool" or message.get("tool_call_id") in known:
             kept.append(message)
     return kept
+
+
+def coming(current: Sequence[Mapping[str, Any]]) -> Coming:
+    """What a request's messages say to the calls of the stored ones; a result answers the request's own call first."""
+    own: set[str] = set()
+    answers: set[str] = set()
+    for message in current:
+        own.update(str(call.get("id")) for call in message.get("tool_calls") or ())
+        if message["role"] == "tool":
+            answers.add(str(message.get("tool_call_id")))
+            answers -= own
+    return Coming(frozenset(answers), any(_says_more(message) for message in current))
+
+
+def _says_more(message: Mapping[str, Any]) -> bool:
+    return message["role"] != "tool" and bool(message.get("tool_calls") or (message.get("content") or "").strip())
 
 
 def _slots(said: Iterable[Said], *, current: bool) -> Iterable[Slot]:

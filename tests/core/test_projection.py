@@ -9,6 +9,7 @@ from app.core.blocks import BEGINNING, Mark
 from app.core.left_out import LeftOut
 from app.core.model import Message
 from app.core.projection import Choice, Costs, Projection, project
+from app.core.tool_pairs import Coming
 from tests.support.builders import call, chat, places, reply, result, system, turns, uncovered, user, vectors, view_of
 
 CHAT = chat(*turns(3))
@@ -119,9 +120,12 @@ def test_a_call_goes_with_all_its_results_or_not_at_all(messages: list[Message],
 
 
 def test_an_open_call_waits_for_its_results() -> None:
-    """The request may bring them; so the call is sent, with a text after it or not."""
+    """The request may bring them; so the call is sent, but not with a text after it that the request leaves there."""
     assert _parts(_sent(chat(*turns(1), user(), call("a", "b"), result("a")))) == ([], [0, 1], [2, 3, 4])
-    assert _parts(_sent(chat(*turns(1), user(), call("a"), reply()))) == ([], [0, 1], [2, 3, 4])
+    told = chat(*turns(1), user(), call("a"), reply())
+    assert (_parts(_sent(told)), _left(_sent(told))) == (([], [0, 1], [2, 4]), [(3, 3, "orphan")])
+    found = project(view_of(told), told, 5, Costs(), None, Choice(coming=Coming(frozenset("a"))))
+    assert _parts(found) == ([], [0, 1], [2, 3, 4])
 
 
 def test_the_other_half_of_a_covered_or_dropped_pair_is_not_sent() -> None:

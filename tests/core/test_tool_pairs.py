@@ -1,7 +1,10 @@
 """app.core.tool_pairs: which halves of tool pairs are alone."""
 
-from app.core.tool_pairs import is_of_tool, orphans, with_results
-from tests.support.builders import call, chat, reply, result, user
+import pytest
+
+from app.core.model import Message
+from app.core.tool_pairs import NOTHING, Coming, is_of_tool, orphans, with_results
+from tests.support.builders import call, chat, reply, result, system, user
 
 
 def test_parallel_calls_need_all_their_results() -> None:
@@ -14,6 +17,35 @@ def test_parallel_calls_need_all_their_results() -> None:
 def test_an_open_call_waits() -> None:
     """Its results may come yet."""
     assert orphans(chat(user(), call("a")), {100, 101}) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("behind", "coming", "lost"),
+    [
+        ([result("b")], NOTHING, set()),
+        ([user()], NOTHING, {101}),
+        ([result("b"), system()], NOTHING, {101, 102}),
+        ([user(), result("a"), result("b")], NOTHING, set()),
+        ([user(hidden=True), user(0, blank=True)], NOTHING, set()),
+        ([result("x")], NOTHING, {102}),
+        ([call("c")], NOTHING, {101}),
+        ([call("c"), result("a"), result("b")], NOTHING, {102}),
+        ([call("c"), result("a")], NOTHING, {101, 103}),
+        ([result("b")], Coming(goes_on=True), {101, 102}),
+        ([result("b")], Coming(frozenset({"a"}), goes_on=True), set()),
+        ([result("b"), user()], Coming(frozenset({"a"})), set()),
+        ([], Coming(frozenset({"a"}), goes_on=True), {101}),
+        ([], Coming(frozenset({"a", "x"})), set()),
+        ([call("c")], Coming(frozenset({"a", "b"})), {102}),
+        ([call("c")], Coming(frozenset({"a", "b", "c"}), goes_on=True), set()),
+    ],
+)
+def test_an_open_call_waits_while_nothing_but_its_results_follows(
+    behind: list[Message], coming: Coming, lost: set[int]
+) -> None:
+    """No server takes a prompt that goes on without them; it may be the request that brings them."""
+    messages = chat(user(), call("a", "b"), *behind)
+    assert orphans(messages, {message.key for message in messages}, coming) == lost
 
 
 def test_a_result_goes_with_its_omitted_call() -> None:
