@@ -42,7 +42,8 @@ def plan_buffer(
         return None
     some = fit([told(turn) for turn in chat.turns[:count]], room)
     turns = tuple(chat.turns[: max(1, some)])
-    return Rewrite(turns, chat.previous, not some, room, chat.folded, chat.folded + len(chat.turns))
+    size = chat.folded + len(chat.turns)
+    return Rewrite(turns, chat.previous, not some, room, chat.folded, size, rest=len(turns) < count)
 
 
 def is_due(waiting: int, settings: BufferSettings) -> bool:

@@ -28,7 +28,7 @@ class Rewrite:
     """A fold that writes the one summary anew, from the one before (`previous`) and the turns that follow it.
 
     `clipped`: a single turn that is longer than the `room`, in tokens, has its middle cut. `folded` counts the turns
-    that were covered before, `dialog` all closed turns of the chat.
+    that were covered before, `dialog` all closed turns of the chat. `rest`: more is due, and did not fit.
     """
 
     turns: tuple[Turn, ...]
@@ -37,6 +37,7 @@ class Rewrite:
     room: int | None = None
     folded: int = 0
     dialog: int = 0
+    rest: bool = False
 
     @property
     def covers(self) -> tuple[Message, ...]:
@@ -66,6 +67,16 @@ class Skip:
 def fit(costs: Sequence[int], room: int | None) -> int:
     """How many of the oldest turns fit into `room` tokens: never one further back instead of an older one."""
     return len(costs) if room is None else sum(1 for total in accumulate(costs) if total <= room)
+
+
+def calls_for(costs: Sequence[int], room: int) -> int:
+    """How many folds turns of these costs take, one after the other; one that does not fit is one of them."""
+    calls = left = 0
+    for cost in costs:
+        if cost > left:
+            calls, left = calls + 1, room
+        left -= cost
+    return calls
 
 
 def foldable(view: Outline) -> tuple[Turn, ...]:

@@ -10,16 +10,24 @@ from app.core.settings import RollingSettings
 
 @dataclass(frozen=True, slots=True)
 class Dialog:
-    """A chat as rolling memory sees it: its closed turns that are not folded yet, how many are, and their summary."""
+    """A chat as rolling memory sees it: its closed turns that are not folded yet, how many are, and their summary.
+
+    Of a long backlog `turns` may hold the oldest only; `later` turns then follow.
+    """
 
     turns: Sequence[Turn]
     folded: int = 0
     previous: Snippet | None = None
+    later: int = 0
 
     @property
     def size(self) -> int:
-        """All closed turns."""
-        return self.folded + len(self.turns)
+        """The closed turns that are folded or can be."""
+        return self.folded + len(self.turns) + self.later
+
+    def outside(self, window: int) -> int:
+        """How many turns wait outside a hot window of so many."""
+        return max(0, len(self.turns) + self.later - window)
 
 
 def plan_rolling(
@@ -34,28 +42,27 @@ def plan_rolling(
         return Skip("empty_dialog")
     if dialog.size <= settings.keep_recent_turns:
         return Skip("hot_window_covers_dialog")
-    pending = dialog.turns[: max(0, len(dialog.turns) - settings.keep_recent_turns)]
+    pending = dialog.turns[: dialog.outside(settings.keep_recent_turns)]
     if not pending:
         return Skip("nothing_new_outside_hot_window")
-    skip = None if forced else _below(pending, settings)
+    skip = None if forced else _below(dialog, settings)
     return skip or _bounded(dialog, pending, settings, room, told)
 
 
 def skipped(reason: SkipReason, dialog: Dialog, settings: RollingSettings) -> Skip:
-    """A reason with the figures of what waits outside the hot window."""
-    return _skip(reason, dialog.turns[: max(0, len(dialog.turns) - settings.keep_recent_turns)], settings)
+    """A reason with the figures of what waits outside the hot window.
 
-
-def _skip(reason: SkipReason, pending: Sequence[Turn], settings: RollingSettings) -> Skip:
-    """Turns are looked at first; tokens are only counted where these do not fire."""
-    by_turns = bool(settings.trigger_turns) and len(pending) >= settings.trigger_turns
+    Turns are looked at first; tokens are only counted where these do not fire.
+    """
+    turns = dialog.outside(settings.keep_recent_turns)
+    by_turns = bool(settings.trigger_turns) and turns >= settings.trigger_turns
     counted = settings.trigger_tokens and not by_turns
-    return Skip(reason, len(pending), sum(turn.tokens for turn in pending) if counted else 0)
+    return Skip(reason, turns, sum(turn.tokens for turn in dialog.turns[:turns]) if counted else 0)
 
 
-def _below(pending: Sequence[Turn], settings: RollingSettings) -> Skip | None:
+def _below(dialog: Dialog, settings: RollingSettings) -> Skip | None:
     """Nothing if a trigger fires."""
-    found = _skip("below_threshold", pending, settings)
+    found = skipped("below_threshold", dialog, settings)
     by_turns = settings.trigger_turns and found.pending_turns >= settings.trigger_turns
     by_tokens = settings.trigger_tokens and found.pending_tokens >= settings.trigger_tokens
     return None if by_turns or by_tokens else found
@@ -71,4 +78,4 @@ def _bounded(
         return plan
     if settings.oversize == "clip":
         return replace(plan, clipped=True)
-    return _skip("input_too_large", pending, settings)
+    return skipped("input_too_large", dialog, settings)

@@ -20,12 +20,16 @@ def tune(connection: Connection, settings: RollingSettings) -> Connection:
     """`connection` with what rolling memory sets itself; the rest stays the connection's, its `extra_body` too.
 
     `top_p`, `min_p`, `top_k` and `repeat_penalty` go by these names into the body of an OpenAI-compatible call, and
-    into Ollama's `options`. A `max_tokens` of the sampling is never more than the summary's limit.
+    into Ollama's `options`. A `max_tokens` of the sampling is never more than the summary's limit, and a window never
+    more than the connection's model is known to have.
     """
     sampling = settings.sampling
+    known = None if settings.model_name else connection.context_size
+    # Unasked, Ollama gets no window of ours: with another num_ctx it loads the model anew.
+    bounds = settings.context_size or connection.provider != "ollama"
     own: dict[str, Any] = {
         "model": settings.model_name or None,
-        "context_size": settings.context_size or None,
+        "context_size": min(settings.window, known or settings.window) if bounds else None,
         "temperature": sampling.temperature,
         "max_tokens": summary_limit(settings) if sampling.max_tokens else None,
     }

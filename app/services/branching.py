@@ -51,7 +51,11 @@ def inherit(session: Session, parent: Chat, child: Chat, upto: int, following: S
     child.forked_at_message_id = messages.id_at(session, parent.key, upto) if upto >= 0 else None
     session.flush()
     settings = resolve(chats.server_settings(session), child.settings)[0]
-    windows = {Strategy.LAYERED: settings.layered.verbatim_turns, Strategy.ROLLING: settings.rolling.keep_recent_turns}
+    windows = {
+        Strategy.LAYERED: settings.layered.verbatim_turns,
+        Strategy.ROLLING: settings.rolling.keep_recent_turns,
+        Strategy.SUMMARY_BUFFER: (settings.summary_buffer.recent_messages_to_keep + 1) // 2,  # in turns
+    }
     for strategy in Strategy:
         nodes, window = branching.nodes(session, parent.key, strategy), windows.get(strategy, 0)
         bounded = nodes and window

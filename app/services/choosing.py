@@ -35,10 +35,13 @@ def stronger(kind: str, other: str) -> str:
 
 @dataclass
 class Headway:
-    """What a run has committed so far. `shrinks`: memory_tokens may still ask for merges."""
+    """What a run has committed so far. `shrinks`: memory_tokens may still ask for merges. `rest`: a fold that did not
+    fit whole has more of it due.
+    """
 
     folds: int = 0
     shrinks: bool = True
+    rest: bool = False
 
 
 def choose(session: Session, state: ChatState, job: Job, headway: Headway, underway: Underway) -> Plan | None:
@@ -65,6 +68,7 @@ def remember(headway: Headway, plan: Plan, summary: Summary | None) -> None:
     """Note a step that was committed."""
     if isinstance(plan, Fold | Rewrite):
         headway.folds, headway.shrinks = headway.folds + 1, True
+        headway.rest = isinstance(plan, Rewrite) and plan.rest
     elif isinstance(plan, Merge) and plan.for_tokens and summary is not None:
         headway.shrinks = summary.tokens < sum(source.tokens for source in plan.sources)
 

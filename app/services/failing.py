@@ -13,7 +13,6 @@ from app.services.basis import note_usage
 from app.services.failure import Failure, Reaction
 from app.services.noting import note_progress
 from app.services.planning import Step
-from app.services.reading import read_state
 from app.services.remaking import note_failure
 from app.services.rewriting import note_skipped
 from app.store import chats, events, jobs, messages
@@ -44,8 +43,6 @@ class Failing:
                 reaction = "again"
             job.failed += reaction != "again"
             chat.last_error = replace(failure, retry_at=None).report((chat.last_error or {}).get("refusals"))
-            if failure.skip:
-                note_skipped(session, read_state(session, chat), failure.skip)
             if reaction == "end":  # its end tells of it
                 job.error = failure.report()
             else:
@@ -80,6 +77,8 @@ class Failing:
             asked_again = bool(job.error and job.error.get(JOINED))
             chat.last_error = failure.report(refused)
             chat.retry_at = now_ms() if asked_again else failure.retry_at
+            if failure.skip:
+                note_skipped(session, chat, failure.skip)
             jobs.finish(session, job, "failed", failure.skip or failure.detail, failure.report())
             _tell(session, chat, job, failure)
 

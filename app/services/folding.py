@@ -13,6 +13,7 @@ from sqlmodel import Session
 from app.core.healing import Remake
 from app.core.model import Strategy, Usage
 from app.core.promotion import Merge, Seed
+from app.core.resolving import resolve
 from app.core.rewrite import Rewrite, Skip
 from app.core.summary import Connection, Summarizer, Summary, SummaryRequest
 from app.errors import ModelError, ModelRejected
@@ -34,7 +35,7 @@ from app.services.failure import (
 )
 from app.services.planning import Look, Planning, Step
 from app.services.ports import InThread
-from app.services.reading import read_history, read_state
+from app.services.reading import read_head
 from app.services.remaking import commit_remake
 from app.services.rewriting import note_skipped
 from app.services.run import Entry, Run
@@ -45,6 +46,11 @@ from app.store.faults import UNAVAILABLE, cause, reason
 from app.store.tables import Job
 
 log = structlog.get_logger()
+
+_TOO_LARGE = (
+    "The oldest turn outside the hot window is longer than the summarizer's window has room for, and holds folding up."
+    " Raise rolling.context_size, or set rolling.oversize to clip."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +218,7 @@ class Folding:
         done = commit_rewrite(session, step.basis, plan, summary, tokens)
         chat = chats.get(session, step.basis.chat_key) if done else None
         if chat is not None and step.request is not None:
-            settings = read_history(session, chat).settings
+            settings = resolve(chats.server_settings(session), chat.settings)[0]
             note_fold(session, chat, settings, plan.dialog - 1, plan, step.request, summary)
         return done
 
@@ -260,10 +266,12 @@ def _ending(session: Session, job: Job, run: Run, skip: Skip | None) -> str | No
     if run.headway.folds or job.done:
         return None
     chat = chats.get(session, job.chat_key)
-    state = read_state(session, chat) if chat else None
-    if state is not None and skip is not None:
-        note_skipped(session, state, skip.reason)
-    return (state.idle_reason() if state else None) or (skip.reason if skip else "nothing_to_fold")
+    if chat is not None and skip is not None:
+        note_skipped(session, chat, skip.reason)
+        if skip.reason == "input_too_large":  # it will be so after every reply: somebody should know
+            chat.last_error = Failure("invalid_request", _TOO_LARGE, skip=skip.reason).report()
+    reason = read_head(session, chat).idle_reason() if chat else None
+    return reason or (skip.reason if skip else "nothing_to_fold")
 
 
 def _waits_for_answer(step: Step) -> bool:

@@ -120,8 +120,16 @@ class Planning:
         if not standing.underway.idle:
             return Look(None)
         name = state.settings.summarizer(state.chat.strategy)
-        main = self.retelling.connection_for(state, self._connection(session, name))
+        try:
+            main = self.retelling.connection_for(state, self._connection(session, name))
+        except ModelRejected as error:
+            return Look(None, failure=Failure.of(error, None, None, "model_error"))
         plan = self._next_rewrite(session, state, job, standing.headway, main)
+        if state.later and (
+            isinstance(plan, Skip) or (isinstance(plan, Rewrite) and len(plan.turns) == len(state.dialog.turns))
+        ):
+            state = read_state(session, state.chat)
+            plan = self._next_rewrite(session, state, job, standing.headway, main)
         if plan is None or isinstance(plan, Skip):
             return Look(None, skip=plan)
         basis = Basis(state.chat.key, state.chat.epoch, state.chat.strategy, job.id, owner)
@@ -141,7 +149,7 @@ class Planning:
             return asked
         found = None
         if job.kind != "heal":
-            found = Rewriting(self.retelling).next(state, job.kind, headway.folds, main)
+            found = Rewriting(self.retelling).next(state, job, headway, main)
         if isinstance(found, Rewrite) or idle:
             return found
         return plan_remake(session, state, unasked=True, asked=False) or found
@@ -203,6 +211,13 @@ class Planning:
         except ModelRejected as error:
             log.warning("fallback_missing", connection=name, detail=error.detail)
             return None
+
+
+def _is_certain(state: ChatState, plan: Rewrite | Remake | Skip | None) -> bool:
+    """Whether the oldest turns were enough to plan on: a fold of all of them might take more, and a skip none."""
+    if isinstance(plan, Rewrite):
+        return len(plan.turns) < len(state.dialog.turns)
+    return not isinstance(plan, Skip)
 
 
 def _may_be_hidden(state: ChatState, underway: Underway) -> bool:

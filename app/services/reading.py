@@ -23,7 +23,7 @@ from app.store import chats, counting, messages, snippets
 from app.store.snippets import LiveSnippet
 from app.store.tables import Chat
 
-_HEAD, _PER_TURN = 64, 16
+_HEAD, _PER_TURN, _ROLLING_HEAD = 64, 16, 256
 """How many messages are read at first to plan a fold: a usual window whole, or a batch of turns full of tool calls."""
 
 
@@ -72,7 +72,7 @@ class ChatState:
     @cached_property
     def dialog(self) -> Dialog:
         """The chat as rolling memory sees it."""
-        return Dialog(foldable(self.view), self.folded, next(iter(self.memory), None))
+        return Dialog(foldable(self.view), self.folded, next(iter(self.memory), None), self.later)
 
     @cached_property
     def buffered(self) -> Buffered:
@@ -196,18 +196,21 @@ def read_head(session: Session, chat: Chat, taken: int = 0) -> ChatState:
     """What the next fold of a chat needs: of a long backlog only the oldest turns are read, and beyond them `taken`
     messages that are spoken for.
     """
-    if chat.strategy != Strategy.LAYERED:
+    if chat.strategy == Strategy.SUMMARY_BUFFER:  # it counts all that waits
         return read_state(session, chat)
     total, server = chats.surroundings(session, chat.key)
     settings, warnings = resolve(server, chat.settings)
     layered = settings.layered
-    most = max(_HEAD, _PER_TURN * layered.turns_per_batch) + taken
+    rolls = chat.strategy == Strategy.ROLLING
+    most = _ROLLING_HEAD if rolls else max(_HEAD, _PER_TURN * layered.turns_per_batch) + taken
     live = snippets.live(session, chat.key, chat.strategy)
     head = messages.uncovered(session, chat.key, chat.strategy, most)
     if len(head) == most:
         last = head[-1].index
         count, later = counting.count_uncovered_after(session, chat.key, chat.strategy, last)
         enough = layered.verbatim_turns + layered.flush + layered.turns_per_batch
+        if rolls:
+            enough = settings.rolling.keep_recent_turns
         if later >= enough and last + 1 + count == total:  # the window is far, and nothing covered follows
             return _with_gaps(session, ChatState(chat, settings, warnings, live, head, last + 1, later))
         head = messages.uncovered(session, chat.key, chat.strategy)

@@ -8,8 +8,8 @@ from sqlmodel import Session
 
 from app.core.batches import count_over, foresee_batches
 from app.core.folding import full_batches, is_backlog
-from app.core.model import Usage
-from app.core.rewrite import Rewrite
+from app.core.model import Strategy, Usage
+from app.core.rewrite import Rewrite, calls_for
 from app.core.turns import outline
 from app.errors import NotFound
 from app.services.blocks import Blocks
@@ -17,6 +17,7 @@ from app.services.connections import Connections
 from app.services.estimating import Estimating
 from app.services.ports import ModelServers
 from app.services.reading import ChatState, Place, read_head, read_history, read_state, require_chat, through
+from app.services.retelling import WINDOW
 from app.services.rewriting import check
 from app.services.waiting import read_waiting
 from app.services.working import ErrorView, JobView, show_error, show_job
@@ -27,6 +28,8 @@ from app.store.pacing import seconds_for
 from app.store.tables import Chat
 
 _RECENT_JOBS = 5
+_PER_TURN, _SCAFFOLDING = 12, 230
+"""Tokens that a prompt which writes one summary anew adds to each turn, and to all of them, about."""
 _LAST_TURN = 64
 """Messages that surely hold the last turn's tool calls and results."""
 
@@ -166,7 +169,7 @@ class Reporting:
 
     def _backlog(self, session: Session, state: ChatState, reopened: int) -> BacklogView:
         if not state.layered:
-            return _rewrite_backlog(state)
+            return _rewrite_backlog(state, self._window(session, state))
         layered, waiting = state.settings.layered, read_waiting(session, state, reopened=reopened)
         turns = count_over(waiting, layered)
         if not turns:
@@ -183,6 +186,12 @@ class Reporting:
             choice_needed=whole.choice_needed and whole.settings.enabled,
         )
 
+    def _window(self, session: Session, state: ChatState) -> int | None:
+        try:
+            return self.connections.describe(session, state.settings.summarizer(state.chat.strategy)).context_size
+        except NotFound:
+            return None
+
     def _connection(self, session: Session, state: ChatState) -> ConnectionStatus:
         name = state.settings.summarizer(state.chat.strategy)
         health = self.servers.health(name)
@@ -193,13 +202,29 @@ class Reporting:
         return ConnectionStatus(name, connection.provider, connection.model, health.state, health.retry_at)
 
 
-def _rewrite_backlog(state: ChatState) -> BacklogView:
-    """Where one summary is written anew: the turns that a call on request would fold, at least in one call."""
+def _rewrite_backlog(state: ChatState, known: int | None) -> BacklogView:
+    """Where one summary is written anew: the turns that would fold on request, in about so many calls.
+
+    `known`: the window of the connection, None where it is not known.
+    """
+    settings = state.settings
+    rolling = min(settings.rolling.window, known or settings.rolling.window)
+    window = rolling if state.chat.strategy == Strategy.ROLLING else known or WINDOW
+    summary = settings.rolling.max_summary_tokens
+    if state.chat.strategy == Strategy.SUMMARY_BUFFER:
+        summary = settings.summary_buffer.max_summary_tokens
+    overhead = 2 * summary + _SCAFFOLDING
     found = check(state, forced=True) if state.rewrites else None
     if not isinstance(found, Rewrite):
         return BacklogView()
-    tokens = sum(turn.tokens for turn in found.turns) + sum(snippet.core.tokens for snippet in state.live)
-    return BacklogView(turns=len(found.turns), batches=1, estimated_calls=1, estimated_input_tokens=tokens)
+    rolls = state.chat.strategy == Strategy.ROLLING
+    turns = state.dialog.outside(state.settings.rolling.keep_recent_turns) if rolls else len(found.turns)
+    costs = [turn.tokens + _PER_TURN for turn in found.turns]
+    costs += [sum(costs) // len(costs)] * (turns - len(costs))  # those that were not read are like those that were
+    calls = calls_for(costs, max(1, window - overhead))
+    return BacklogView(
+        turns=turns, batches=calls, estimated_calls=calls, estimated_input_tokens=sum(costs) + calls * overhead
+    )
 
 
 def _seconds_for(session: Session, chat: Chat, calls: int) -> float | None:

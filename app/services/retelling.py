@@ -19,7 +19,7 @@ from app.services.prompts import Material, PromptLibrary, RenderedPrompt, fence_
 from app.services.reading import ChatState
 from app.store import messages, snippets, trees
 
-_WINDOW = 12_000
+WINDOW = 12_000
 """Tokens a summary buffer's model is trusted with while its connection's window is not known."""
 _PER_LINE = 6
 """Tokens of a speaker's name, its mark and the line break."""
@@ -197,6 +197,6 @@ def _limit(state: ChatState) -> int:
 def _window(state: ChatState, connection: Connection) -> int:
     """Tokens of the summarizer's window: rolling memory's own, unless the model is known to have less."""
     if state.chat.strategy != Strategy.ROLLING:
-        return connection.context_size or _WINDOW
-    rolling = state.settings.rolling
-    return rolling.context_size or min(rolling.window, connection.context_size or rolling.window)
+        return connection.context_size or WINDOW
+    window = state.settings.rolling.window
+    return min(window, connection.context_size or window)

@@ -92,14 +92,19 @@ def note_joiners(session: Session, chat_key: int, strategy: str, first: int, las
 def give_way(session: Session, chat_key: int, strategy: str, traces: Traces) -> bool:
     """Let the newest predecessor stand that ends before what has changed; what that leaves uncovered folds again.
 
-    One under which nothing is left goes too. Whether any had to give way.
+    One under which nothing is left goes too. A text of a person's is marked stale and left, unless something came in
+    under it. Whether any had to give way.
     """
     touched = traces.broken or traces.thinned or traces.arrived
     found = trees.chain(session, chat_key, strategy) if touched else []
     head = trees.end_of_head(session, chat_key) if found and traces.arrived else 0
     inside = {snippets.leaf_after(session, chat_key, strategy, index) for index in traces.arrived if index >= head}
+    bare = bool(found) and not snippets.covers(session, chat_key, [found[0].key])
     places = [place for place, one in enumerate(found) if one.key in traces.broken or one.key in inside]
-    places += [len(found) - 1] if found and not snippets.covers(session, chat_key, [found[0].key]) else []
+    if places and found[0].edited and not bare and not any(one.key in inside for one in found):
+        trees.mark_stale(session, [found[0].key])
+        return False
+    places += [len(found) - 1] if bare else []
     if not places:
         return False
     fall_back(session, chat_key, found, max(places) + 1)
@@ -132,9 +137,10 @@ def _free_head(session: Session, chat: Chat, traces: Traces) -> None:
 def forget(session: Session, chat: Chat) -> int:
     """Take all memory away, of all strategies: what was planned on it no longer holds. How many snippets were live."""
     messages.uncover_all(session, chat.key)
+    told = bool(snippets.live(session, chat.key, chat.strategy))
     gone = snippets.remove_all(session, chat.key)
     chat.epoch += 1
-    chat.memory_version += 1 if gone else 0
+    chat.memory_version += told
     chat.last_error = chat.retry_at = None
     return gone
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sqlmodel import Session
 
 from app.core.model import Strategy
-from app.core.rewrite import Rewrite
+from app.core.rewrite import Rewrite, Skip
 from app.core.underway import Underway
 from app.services.choosing import ASKED_FOR, mode_of, one_at_a_time, stronger
 from app.services.diagnosing import note_skip
@@ -40,12 +40,12 @@ def queue(session: Session, state: ChatState, kind: str, batches: int) -> Job:
     return job
 
 
-def queue_if_due(session: Session, state: ChatState, *, replied: bool = False) -> tuple[Job | None, str | None]:
+def queue_if_due(session: Session, state: ChatState, *, replied: bool | None = None) -> tuple[Job | None, str | None]:
     """A job if folding or healing is due and goes on by itself, else the reason why not.
 
     A chat whose folding falls due before it holds a backlog never asks about one: what piles up later piles up behind
     an outage or a pause (layered.md, Backlog). `replied`: a reply came in, which one batch of a backlog goes with if
-    that is what was chosen.
+    that is what was chosen, and which rolling memory is checked after; None where that is not known.
     """
     if state.rewrites:
         return _queue_rewrite(session, state, replied=replied)
@@ -60,7 +60,7 @@ def queue_if_due(session: Session, state: ChatState, *, replied: bool = False) -
     return _queue_remake(session, state)
 
 
-def _queue_rewrite(session: Session, state: ChatState, *, replied: bool) -> tuple[Job | None, str | None]:
+def _queue_rewrite(session: Session, state: ChatState, *, replied: bool | None) -> tuple[Job | None, str | None]:
     """The same where one summary is written anew; a summary buffer folds before an answer, not after a reply."""
     if state.chat.strategy == Strategy.SUMMARY_BUFFER:
         if (state.chat.retry_at or 0) <= now_ms():  # until then answers do not wait for a fold (services.answering)
@@ -69,19 +69,26 @@ def _queue_rewrite(session: Session, state: ChatState, *, replied: bool) -> tupl
         return job, reason if job or reason != "below_threshold" else "folds_before_the_answer"
     state.chat.retry_at = None
     found = check(state)
-    if isinstance(found, Rewrite) and state.idle_reason() is None:
-        return queue(session, state, "fold", 1), None
-    if not isinstance(found, Rewrite) and replied:
+    if isinstance(found, Skip) and state.later:
+        state = read_state(session, state.chat)
+        found = check(state)
+    rolling = state.settings.rolling
+    if isinstance(found, Rewrite) and state.idle_reason() is None and replied is not False:
+        active = jobs.active(session, state.chat.key)
+        return queue(session, state, "fold", active.total - active.done + 1 if active else 1), None
+    if isinstance(found, Skip) and replied and (rolling.trigger_tokens or rolling.trigger_turns):
         note_skip(session, state.chat, state.settings, state.dialog.size - 1, found)
     job, reason = _queue_remake(session, state)
-    return job, found.reason if reason == "below_threshold" and not isinstance(found, Rewrite) else reason
+    if reason == "below_threshold":
+        reason = found.reason if isinstance(found, Skip) else "waiting_for_reply"
+    return job, reason
 
 
 def _goes_with_replies(state: ChatState) -> bool:
     return state.chat.backlog_answer == "one" and state.has_backlog
 
 
-def queue_after_change(session: Session, chat: Chat, *, replied: bool = False) -> tuple[Job | None, str | None]:
+def queue_after_change(session: Session, chat: Chat, *, replied: bool | None = None) -> tuple[Job | None, str | None]:
     """The same, and of a long backlog that waits for an answer or the end of a pause no more is read than its oldest
     turns: with so many visible, the window is whole.
     """
@@ -89,7 +96,9 @@ def queue_after_change(session: Session, chat: Chat, *, replied: bool = False) -
     if state.later and state.idle_reason() is not None:
         chat.retry_at = None
         return _queue_remake(session, state)
-    return queue_if_due(session, read_state(session, chat) if state.later else state, replied=replied)
+    if state.later and not state.rewrites:
+        state = read_state(session, chat)
+    return queue_if_due(session, state, replied=replied)
 
 
 def _queue_remake(session: Session, state: ChatState) -> tuple[Job | None, str | None]:
@@ -162,7 +171,7 @@ def _left_over(left: Job, state: ChatState) -> str | None:
     """
     if state.idle_reason() is not None:
         return None
-    began = left.kind == "fold" and left.done > 0 and not one_at_a_time(state, left)
+    began = state.layered and left.kind == "fold" and left.done > 0 and not one_at_a_time(state, left)
     kind = "backlog" if began else left.kind
     if left.state == "interrupted":
         return kind

@@ -10,11 +10,12 @@ from sqlmodel import Session
 from app.core.batches import foresee_batches
 from app.core.model import Strategy, Turn
 from app.core.resolving import merge_values
+from app.core.rewrite import Skip
 from app.services.choosing import stronger
 from app.services.ports import Runner
 from app.services.questions import begin
 from app.services.reading import ChatState, read_head, read_state, require_chat
-from app.services.rewriting import note_skipped
+from app.services.rewriting import check, note_skipped
 from app.services.settling import forget
 from app.services.starting import can_fold, queue, queue_if_due
 from app.services.waiting import read_waiting
@@ -185,7 +186,7 @@ def _cut(session: Session, chat: Chat, reason: str) -> str | None:
     """The same, and rolling memory notes it beside the turn that waited for its summary."""
     job_id = _cancel(session, chat.key, reason)
     if job_id is not None:
-        note_skipped(session, read_state(session, chat), "cancelled")
+        note_skipped(session, chat, "cancelled")
     return job_id
 
 
@@ -210,7 +211,8 @@ def _answer(session: Session, chat: Chat, choice: Literal["all", "one"]) -> Star
 
 def _start(session: Session, state: ChatState, kind: str) -> Started:
     if not can_fold(state, kind):
-        return Started(None, "nothing_to_fold")
+        found = check(state, forced=True) if state.chat.strategy == Strategy.ROLLING else None
+        return Started(None, found.reason if isinstance(found, Skip) else "nothing_to_fold")
     state.chat.held = False
     job = queue(session, state, kind, 1 if kind == "one" else _batches(session, state, kind))
     session.flush()

@@ -55,5 +55,5 @@ def _cut(session: Session, chat: Chat, strategy: str) -> None:
     job = jobs.active(session, chat.key)
     if job is not None:
         jobs.finish(session, job, "cancelled", f"The chat's strategy was switched to {strategy}.")
-        note_skipped(session, read_state(session, chat), "cancelled")
+        note_skipped(session, chat, "cancelled")
         session.flush()

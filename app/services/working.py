@@ -10,6 +10,7 @@ from app.core.progress import Progress
 from app.errors import NotFound
 from app.services.ports import Runner
 from app.services.reading import require_chat
+from app.services.rewriting import note_skipped
 from app.store import chats, jobs, trees
 from app.store.clock import from_ms, now_ms
 from app.store.engine import Database
@@ -82,6 +83,9 @@ class Working:
             job = jobs.by_id(session, job_id)
             if job is not None and job.state in jobs.ACTIVE:
                 jobs.finish(session, job, "cancelled", "Cancelled on request.")
+                chat = chats.get(session, job.chat_key)
+                if chat is not None:
+                    note_skipped(session, chat, "cancelled")
                 trees.withdraw_asked(session, job.chat_key)
 
 

@@ -93,7 +93,7 @@ def test_a_fold_that_is_stopped(service: Service, model: FakeModel, chat: str) -
 
 def test_pages(service: Service, chat: str) -> None:
     """Oldest first, in pages; only the newest fifty turns are kept."""
-    prepare(service, chat, trigger_turns=0, trigger_tokens=0)
+    prepare(service, chat, trigger_turns=1000, trigger_tokens=0)
     for turn in range(53):
         service.say(chat, turn, fold="background")
     pages = [kept(service, chat, limit=20)]

@@ -1,5 +1,6 @@
 """app.core.tuning: a connection as rolling memory uses it."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -22,9 +23,20 @@ def with_body(connection: Connection, **body: Any) -> Connection:
 
 
 @pytest.mark.parametrize("connection", [OPENAI, OLLAMA, with_body(OLLAMA, options={"num_ctx": 9}, keep_alive=0)])
-def test_without_settings_nothing_changes(connection: Connection) -> None:
-    """A chat that sets none of it uses the connection as it is."""
-    assert tuned(connection) == connection
+def test_without_settings_little_changes(connection: Connection) -> None:
+    """A chat that sets none of it uses the connection as it is, in 2048 tokens of its window; Ollama is not told of a
+    window, or it would load the model anew.
+    """
+    window = 2048 if connection.provider == "openai" else connection.context_size
+    assert tuned(connection) == replace(connection, context_size=window)
+
+
+def test_a_window_is_never_larger_than_the_model_has() -> None:
+    """What is known of the connection bounds it, unless the model is another one."""
+    small = replace(OPENAI, context_size=1000)
+    assert tuned(small).context_size == 1000
+    assert tuned(small, context_size=4096).context_size == 1000
+    assert tuned(small, context_size=4096, model_name="large").context_size == 4096
 
 
 def test_model_and_window_of_its_own() -> None:

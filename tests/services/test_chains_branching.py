@@ -10,7 +10,7 @@ from tests.support.chains import assert_chains
 from tests.support.table import Table, laid, turn_drafts
 
 KEPT = 1
-"""Turns of the hot window (tests.support.chained)."""
+"""Turns of the hot window, or the messages a buffer keeps (tests.support.chained)."""
 
 
 @pytest.fixture
@@ -46,8 +46,8 @@ def told(chat: Chained, name: str, strategy: str) -> list[tuple[str, int, int]]:
 
 @pytest.mark.parametrize("strategy", ["rolling", "summary_buffer"])
 async def test_forks_at_every_message(chat: Chained, strategy: str) -> None:
-    """A branch has just the summaries that tell of nothing beyond it, nor, in rolling memory, of its hot window; asleep
-    or awake, and no model is asked.
+    """A branch has just the summaries that tell neither of what lies beyond it nor of what it keeps word for word;
+    asleep or awake, and no model is asked.
     """
     whole = told(chat, "c", strategy)
     assert whole
@@ -56,7 +56,7 @@ async def test_forks_at_every_message(chat: Chained, strategy: str) -> None:
         name = f"fork {place}"
         shown = chat.table.services.branching.fork("c", name, message.id)
         closed = (place + 1) // 2
-        last = 2 * (closed - KEPT) - 1 if strategy == "rolling" else place
+        last = 2 * (closed - KEPT) - 1
         expected = [one for one in whole if one[1] <= last]
         assert told(chat, name, strategy) == expected
         assert_chains(chat.table.database, name)
