@@ -1,4 +1,6 @@
-"""What is told of a memory that grew: events, written in the transaction that changes it; never what was said."""
+"""What is told of a memory that grew: events, written in the transaction that changes it. Never what was said, but for
+the summary of rolling memory where `notify_client` asks for it.
+"""
 
 from collections.abc import Sequence
 from dataclasses import asdict
