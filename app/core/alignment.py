@@ -34,6 +34,12 @@ class Alignment:
     deleted: tuple[int, ...]
     inserted: tuple[int, ...]
 
+    @property
+    def appends(self) -> bool:
+        """Whether nothing goes, and what comes in stands behind all that stays."""
+        last = self.pairs[-1][1] if self.pairs else -1
+        return not self.deleted and (not self.inserted or self.inserted[0] > last)
+
 
 def align(stored: Sequence[Said], given: Sequence[Said], common: CommonSubsequence) -> Alignment:
     """Find out which stored message is which given one.

@@ -6,7 +6,7 @@ it. Turns that join the past leave the beginning as it was.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from typing import Any, Literal
@@ -22,22 +22,22 @@ class Prefix:
     """What a prompt's beginning was made of, small enough to keep.
 
     `system` and `memory` are hashes; `covered` is where the memory ends (the newest covered index + 1, 0: there is
-    none), `dropped` the key of the last message that a budget left out (0: none), `edits` how often the texts of the
-    past had been changed. `sent` counts the messages of the past, `history` is their hash; both None where only the
-    string is known.
+    none), `dropped` the key of the last message that a budget left out (0: none), `changes` how often the history of
+    the chat had been changed other than by appending. `sent` counts the messages of the past, `history` is their hash;
+    both None where only the string is known.
     """
 
     system: str
     memory: str
     covered: int
     dropped: int
-    edits: int
+    changes: int
     sent: int | None = None
     history: str | None = None
 
     def __str__(self) -> str:
         """The `prefix_hash`: the same until the next fold, merge, trim or edit, however many turns join."""
-        return f"{self.system}-{self.memory}-{self.covered}-{self.dropped}-{self.edits}"
+        return f"{self.system}-{self.memory}-{self.covered}-{self.dropped}-{self.changes}"
 
     def as_json(self) -> dict[str, Any]:
         """All of it, for `from_json`."""
@@ -49,15 +49,17 @@ class Beginning:
     """The beginning of a prompt that is being made, with its texts.
 
     `system`: whatever stands before the memory, tools included. `memory`: its text and its placement, "" where it
-    stands behind the past. `past`: a line per message that is sent before the current ones (`line_of`).
+    stands behind some of the past. `past`: a line per message that is sent before the current ones and before a memory
+    behind them (`line_of`). `first`: the key of the first message of the window, 0 without one.
     """
 
     system: str
     memory: str
     covered: int
     dropped: int
-    edits: int
+    changes: int
     past: Sequence[str]
+    first: int = 0
 
     def prefix(self) -> Prefix:
         """What is kept of it."""
@@ -70,7 +72,7 @@ class Beginning:
             memory=_hash([self.memory]),
             covered=self.covered,
             dropped=self.dropped,
-            edits=self.edits,
+            changes=self.changes,
             sent=len(self.past),
             history=_hash(self.past),
         )
@@ -80,7 +82,8 @@ def changed_by(before: Prefix, after: Beginning) -> Cause | None:
     """Why the beginning is not what it was: the cause that stands first in the prompt; None if it only grew.
 
     Without the hash of its messages (a prefix read from a string) the past counts as unchanged as long as `covered`,
-    `dropped` and `edits` are.
+    `dropped` and `changes` are. A window that begins later was trimmed, one that begins earlier had room again; where
+    what had been dropped is gone, it was deleted.
     """
     now = after.prefix()
     if before.system != now.system:
@@ -92,7 +95,21 @@ def changed_by(before: Prefix, after: Beginning) -> Cause | None:
         return None
     if before.covered != now.covered:
         return "fold" if folded else "memory"
-    return "trim" if before.dropped != now.dropped else "edit"
+    trimmed = before.dropped < now.dropped or 0 < after.first <= before.dropped
+    return "trim" if trimmed else "edit"
+
+
+def following(before: Prefix, after: Beginning) -> Prefix:
+    """What is kept of the beginning that follows `before` in a view: with a new string where anything of it changed.
+
+    Changes of the chat that are none of this beginning leave the string alone, but for deletions of what is covered:
+    `covered` is an index.
+    """
+    now = after.prefix()
+    if changed_by(before, after) is None:
+        return replace(now, dropped=before.dropped, changes=before.changes)
+    fresh = replace(now, changes=max(now.changes, before.changes + 1))
+    return fresh if str(replace(now, changes=before.changes)) == str(before) else now
 
 
 def parse_prefix(text: str) -> Prefix | None:
@@ -108,7 +125,7 @@ def from_json(value: Any) -> Prefix | None:
     found, sent, history = parse_prefix(value["prefix"]), value.get("sent"), value.get("history")
     if found is None or not isinstance(sent, int) or not isinstance(history, str):
         return found
-    return Prefix(found.system, found.memory, found.covered, found.dropped, found.edits, sent, history)
+    return Prefix(found.system, found.memory, found.covered, found.dropped, found.changes, sent, history)
 
 
 def line_of(message: Mapping[str, Any]) -> str:
@@ -120,8 +137,8 @@ def line_of(message: Mapping[str, Any]) -> str:
 def _is_continued(before: Prefix, after: Beginning) -> bool:
     """Whether the past that was sent stands at the beginning of the present one."""
     if before.sent is None:
-        known = (before.covered, before.dropped, before.edits)
-        return known == (after.covered, after.dropped, after.edits)
+        known = (before.covered, before.dropped, before.changes)
+        return known == (after.covered, after.dropped, after.changes)
     if before.sent == len(after.past):
         return before.history == after.prefix().history
     return before.sent < len(after.past) and before.history == _hash(after.past[: before.sent])

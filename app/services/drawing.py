@@ -57,21 +57,43 @@ class Drawn:
     voices: Voices
 
     def beginning(self, *, whole: bool) -> Beginning:
-        """What a prompt cache can keep of it; with `whole`, each message of the past too.
+        """What a prompt cache can keep of it; with `whole`, each message of the past too, up to a memory among them.
 
         Options that change how all messages look count with the system's part.
         """
-        query, parts, newest = self.sketch.query, self.parts, self.sketch.state.last_covered
-        chosen = [self.voices.format, self.voices.names, self.sketch.choice.tool_history]
-        behind = parts.placement.where == "in_chat"
+        parts, state, plan = self.parts, self.sketch.state, self.plan
+        newest, start = state.last_covered, plan.first_index or 0
+        depth = self._before_memory()
         return Beginning(
-            system=json.dumps([*parts.heads, *chosen, sorted(query.omit_authors or ()), list(query.tools)]),
-            memory="" if behind else f"{parts.placement} {parts.memory}",
+            system=json.dumps([*parts.heads, *self._looks()]),
+            memory=f"{parts.placement} {parts.memory}" if depth is None else "",
             covered=0 if newest is None else newest + 1,
-            dropped=self.plan.window.before,
-            edits=sum(message.revision for message in (*self.plan.prompt, *self.plan.history)),
-            past=[line_of(said._asdict()) for said in parts.past] if whole else (),
+            dropped=plan.window.before,
+            changes=state.chat.changes,
+            past=[line_of(said._asdict()) for said in parts.past[:depth]] if whole else (),
+            first=next((message.key for message in plan.history if message.index >= start), 0),
         )
+
+    def _looks(self) -> list[object]:
+        """What decides how the messages look, and which."""
+        query, chat, voices = self.sketch.query, self.sketch.state.chat, self.voices
+        named = voices.names == "prefix" or voices.format == "text" or query.omit_authors
+        names = [chat.user_name, chat.character_name] if named else []
+        authors = sorted(query.omit_authors or ())
+        return [voices.format, voices.names, self.sketch.choice.tool_history, authors, list(query.tools), *names]
+
+    def _before_memory(self) -> int | None:
+        """How many messages of the past stand before a memory that moves on with them; None where it stands in front.
+
+        Anthropic's format puts what only system messages precede into the system's part.
+        """
+        parts, joined = self.parts, self.voices.format == "anthropic"
+        if parts.placement.where != "in_chat" or not parts.memory:
+            return None
+        behind = parts.in_order()[bool(parts.heads) :]
+        at = next((place for place, said in enumerate(behind) if said.content == parts.memory), 0)
+        in_front = not at or (joined and all(said.role == "system" for said in behind[:at]))
+        return None if in_front else min(at, len(parts.past))
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,8 @@ from app.store.history import Row
 from app.store.tables import Chat
 
 SAID = ("role", "name", "content", "tool_calls", "tool_call_id")
+_SEEN = frozenset({*SAID, "hidden", "pinned", "omitted"})
+"""What a prompt shows of a message, or what decides whether it does."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,7 @@ class Editing:
             traces.note(row, effect_of_removal(covered=bool(leaves_of(row))), index)
             kept.keep_deleted(session, chat.key, [(row, before)])
             history.remove(session, [row["key"]])
+            chat.changes += 1
             history.shift(session, chat.key, index + 1, -1)
             job_id = finish(session, chat, traces)
         self._poke(job_id)
@@ -100,6 +103,7 @@ def rewrite(
         if effect.leaves:
             values.update(UNCOVERED)
     history.change(session, {row["key"]: values for row, values, _ in real})
+    chat.changes += any(name in _SEEN for _, values, _ in real for name in values)
     kept.rename(session, chat.key, {row["id"]: values["id"] for row, values, _ in real if "id" in values})
     return sum(1 for _, values, _ in real if values.keys() - {"id"})
 

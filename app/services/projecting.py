@@ -8,7 +8,7 @@ from sqlmodel import Session
 
 from app.core.model import Strategy
 from app.core.notices import trigger_above_budget
-from app.core.prefix import Beginning, Prefix, changed_by, parse_prefix
+from app.core.prefix import Prefix, changed_by, following, parse_prefix
 from app.core.window import Window
 from app.errors import InvalidRequest
 from app.formats.prompt_formats import write_prompt
@@ -55,16 +55,18 @@ class Projecting:
             skipped = before.skipped or _skipped(session, state)
             stored = _exposed(session, state)
         beginning = drawn.beginning(whole=view is not None)
+        last = window.prefix if window else None
+        prefix = following(last, beginning) if last else beginning.prefix()
         if view and keep:
-            keep_window(self.db, view, Window(coverage_of(state), drawn.plan.window, beginning.prefix()))
-        earlier = known or (window.prefix if window else None)
-        cause = changed_by(earlier, beginning) if earlier else None
-        shown = _shown(drawn, covered, replace(before, skipped=skipped), beginning, cause)
+            keep_window(self.db, view, Window(coverage_of(state), drawn.plan.window, prefix))
+        earlier = last if known is None or str(known) == str(last) else known
+        cause = changed_by(earlier, beginning) if earlier and str(known) != str(prefix) else None
+        shown = _shown(drawn, covered, replace(before, skipped=skipped), str(prefix), cause)
         return shown if stored is None else replace(shown, stored_messages=stored)
 
 
 def _shown(
-    drawn: Drawn, covered: Place | None, before: Beforehand, beginning: Beginning, cause: str | None
+    drawn: Drawn, covered: Place | None, before: Beforehand, prefix_hash: str, cause: str | None
 ) -> ProjectionView:
     sketch, plan = drawn.sketch, drawn.plan
     prompt = write_prompt(drawn.parts.in_order(), drawn.voices.format)
@@ -76,7 +78,7 @@ def _shown(
         memory=MemoryView(block.text, sketch.state.chat.memory_version, block.tokens, block.snippets, covered),
         window=window_view(plan),
         tokens=tokens_view(plan),
-        prefix_hash=str(beginning.prefix()),
+        prefix_hash=prefix_hash,
         prefix_changed_by=cause,
         left_out=plan.left_out,
         warnings=[*(WarningView(code, WARNINGS[code]) for code in _warned(drawn)), *before.warnings],

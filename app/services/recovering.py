@@ -83,6 +83,7 @@ class Recovering:
     def _bring_back(self, session: Session, chat: Chat, gone: KeptMessage) -> Traces:
         place = kept.place_of(session, chat.key, gone)
         index = min(gone.position if place is None else place, chats.count_messages(session, chat.key))
+        chat.changes += index < chats.count_messages(session, chat.key)
         history.shift(session, chat.key, index, 1)
         draft = _draft(gone)
         size = measure(self.counters.of_chat(session, chat), [draft])[0]

@@ -106,6 +106,7 @@ class Syncing:
         edits = [(plan.stored[old], _changes(plan.lines[new]), new) for old, new in plan.said.pairs]
         edited = rewrite(session, chat, edits, sizes.count, traces)
         _insert(session, chat, plan, sizes, traces)
+        chat.changes += not plan.said.appends
         session.flush()
         stale = settle(session, chat, traces)
         if reset:

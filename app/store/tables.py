@@ -27,7 +27,8 @@ class Chat(SQLModel, table=True):
     `backlog_answer`: none yet, `all`, `one`, `skip`, or `began` when folding went on before there was a backlog.
     `held`: stopped by a person; nothing folds until the next append, sync or explicit call. `retry_at`: when folding
     that failed is taken up again by itself. `extra`: what an imported file said of it, for an export to say again.
-    `session_of`: the chat that this one is a session of (scope `session`), last asked for at `used_at`.
+    `session_of`: the chat that this one is a session of (scope `session`), last asked for at `used_at`. `changes`:
+    how often history was changed other than by appending.
     """
 
     __tablename__ = "chats"
@@ -58,6 +59,7 @@ class Chat(SQLModel, table=True):
     updated_at: int = time()
     session_of: int | None = key_of(nullable=True)
     used_at: int | None = time(nullable=True)
+    changes: int = Field(default=0, sa_column_kwargs={"server_default": sql("0")})
 
 
 class Snippet(SQLModel, table=True):

@@ -37,6 +37,17 @@ def test_ids_come_before_contents() -> None:
     assert _aligned(stored, sent) == Alignment(((0, 0), (1, 1), (2, 2)), (), ())
 
 
+@pytest.mark.parametrize(
+    ("sent", "appends"),
+    [("a b", True), ("a b c d", True), ("a", False), ("a c b", False), ("c a b", False), ("", False)],
+)
+def test_only_what_comes_behind_all_is_appended(sent: str, appends: bool) -> None:
+    """Nothing goes, and nothing comes in between."""
+    stored, given = ([Said(name, "user", None, name) for name in names.split()] for names in ("a b", sent))
+    assert _aligned(stored, given).appends == appends
+    assert _aligned([], given).appends
+
+
 def test_moved_message() -> None:
     """A message that moved is a deletion and an insertion; the others stay."""
     stored = _history("u:one a:two u:three a:four")

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.core.prefix import Beginning, Cause, changed_by, from_json, line_of, parse_prefix
+from app.core.prefix import Beginning, Cause, changed_by, following, from_json, line_of, parse_prefix
 
-BEFORE = Beginning("Speak as Tom.", "The gate is shut.", 12, 0, 0, ("a", "b", "c"))
+BEFORE = Beginning("Speak as Tom.", "The gate is shut.", 12, 4, 0, ("a", "b", "c"))
 
 BEGINNINGS = st.builds(
     Beginning,
@@ -18,7 +18,7 @@ BEGINNINGS = st.builds(
     memory=st.sampled_from(["", "The gate is shut.", "The gate is open."]),
     covered=st.integers(0, 2),
     dropped=st.integers(0, 2),
-    edits=st.integers(0, 2),
+    changes=st.integers(0, 2),
     past=st.lists(st.sampled_from("abc"), max_size=4),
 )
 
@@ -34,8 +34,11 @@ BEGINNINGS = st.builds(
         ({"memory": "It is open."}, "memory"),
         ({"memory": "", "covered": 0, "past": ("x", "a", "b", "c")}, "memory"),
         ({"covered": 18, "past": ("c",)}, "fold"),
-        ({"dropped": 2, "past": ("c",)}, "trim"),
-        ({"edits": 1, "past": ("a", "x", "c")}, "edit"),
+        ({"dropped": 6, "past": ("c",)}, "trim"),
+        ({"dropped": 2, "first": 3, "past": ("x", "a", "b", "c")}, "trim"),
+        ({"dropped": 0, "first": 1, "past": ("w", "x", "a", "b", "c")}, "trim"),
+        ({"dropped": 0, "first": 9, "past": ("b", "c")}, "edit"),
+        ({"changes": 1, "past": ("a", "x", "c")}, "edit"),
         ({"past": ("a", "c")}, "edit"),
         ({"past": ("x", "a", "b", "c")}, "edit"),
     ],
@@ -51,8 +54,8 @@ def test_the_cause_is_the_first_one_in_the_prompt(change: dict[str, Any], cause:
         ({"past": ("a", "b", "c", "d")}, None),
         ({"system": ""}, "system_prompt"),
         ({"memory": "It is open.", "covered": 18}, "fold"),
-        ({"dropped": 2, "past": ("c",)}, "trim"),
-        ({"edits": 1, "past": ("a", "x", "c")}, "edit"),
+        ({"dropped": 6, "past": ("c",)}, "trim"),
+        ({"changes": 1, "past": ("a", "x", "c")}, "edit"),
     ],
 )
 def test_the_string_alone_tells_the_cause_too(change: dict[str, Any], cause: Cause | None) -> None:
@@ -67,6 +70,20 @@ def test_turns_that_join_leave_the_string_as_it_was() -> None:
     grown = replace(BEFORE, past=(*BEFORE.past, "d")).prefix()
     assert str(grown) == str(BEFORE.prefix())
     assert grown != BEFORE.prefix()
+
+
+@given(BEGINNINGS, BEGINNINGS)
+@settings(max_examples=150, deadline=None)
+def test_the_string_of_a_view_follows_its_beginning(before: Beginning, after: Beginning) -> None:
+    """A change makes another string; without one it stays, whatever else changed in the chat."""
+    kept = before.prefix()
+    followed = following(kept, after)
+    if changed_by(kept, after) is not None:
+        assert str(followed) != str(kept)
+    elif before.covered == after.covered:
+        assert str(followed) == str(kept)
+    assert changed_by(followed, after) is None
+    assert following(followed, after) == followed
 
 
 @pytest.mark.parametrize("text", ["", "abc", "e3b7bb32c164ba3766e601ba4001e044", f"{BEFORE.prefix()}-1", "-" * 5])
