@@ -116,7 +116,7 @@ def finish(session: Session, chat: Chat, traces: Traces) -> str | None:
         return start(session, chat)
 
 
-def start(session: Session, chat: Chat, *, replied: bool = False) -> str | None:
+def start(session: Session, chat: Chat, *, replied: bool | None = None) -> str | None:
     """Queue what a change of history makes due, `replied` if a reply is a part of it; the job's id."""
     session.flush()
     session.expire_all()  # rows were changed beside the ORM

@@ -90,7 +90,7 @@ class Syncing:
             plan = _Plan(_refreshed(session, stored, lines, said), lines, said)
             with one_step(chat):
                 synced = self._apply(session, chat, plan, sizes, reset=reset, shrinks=allow_shrink)
-                job_id = start(session, chat, replied=any(lines[new].draft.closes for new in said.inserted))
+                job_id = start(session, chat, replied=any(lines[new].draft.closes for new in said.inserted) or None)
         if job_id is not None:
             self.runner.poke(job_id)
         return synced

@@ -144,3 +144,15 @@ async def test_the_oldest_turns_are_enough(table: Held, turns: int, rolling: dic
     if not head.later:
         assert head.dialog == whole.dialog
     assert isinstance(check(head), Rewrite) <= isinstance(check(whole), Rewrite)
+
+
+async def test_what_an_edit_gave_up_folds_again(table: Held) -> None:
+    """In the background, without a further reply."""
+    roll(table)
+    await table.models.answer(*range(1, 9))
+    await table.say(1, 2)
+    await table.say(3)
+    table.services.editing.edit("c", "u1", {"content": "Changed."})
+    await until(lambda: len(table.models.requests), lambda calls: calls == 3)
+    await over(table)
+    assert table.status().counts.ghosted == 4
