@@ -57,7 +57,7 @@ def voices(session: Session, state: ChatState, query: ProjectionQuery) -> Voices
     wanted: Names = query.names or state.settings.names
     if wanted == "auto":
         # A plain text says who speaks anyway.
-        wanted = "prefix" if format != "text" and _is_group(session, state.chat) else "none"
+        wanted = "prefix" if format != "text" and _is_group(session, state.chat, query.omit_authors) else "none"
     return Voices(state.chat, wanted, format)
 
 
@@ -65,13 +65,17 @@ def omitted(session: Session, state: ChatState, authors: Sequence[str] | None) -
     """Keys of the uncovered messages of these authors; who bears no name goes by the chat's name for the role."""
     if not authors:
         return frozenset()
-    chat = state.chat
-    wanted = {" ".join(name.split()) for name in authors}
+    chat, wanted = state.chat, _as_shown(authors)
     roles = [role for role in _SPEAKING if speaker(chat.user_name, chat.character_name, role, None) in wanted]
     strategy = Strategy.NONE if state.settings.replays_all else chat.strategy
     return speakers.uncovered_of(session, chat.key, strategy, {*authors, *wanted}, roles)
 
 
-def _is_group(session: Session, chat: Chat) -> bool:
+def _as_shown(authors: Iterable[str]) -> set[str]:
+    return {" ".join(name.split()) for name in authors}
+
+
+def _is_group(session: Session, chat: Chat, unseen: Sequence[str] | None) -> bool:
+    left_out = {*(unseen or ()), *_as_shown(unseen or ())}
     user, assistant = (speaker(chat.user_name, chat.character_name, role, None) for role in _SPEAKING)
-    return counting.count_speakers(session, chat.key, user, assistant, _GROUP) >= _GROUP
+    return counting.count_speakers(session, chat.key, user, assistant, _GROUP, left_out) >= _GROUP

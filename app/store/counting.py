@@ -1,5 +1,6 @@
 """Counting messages without reading them."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -126,27 +127,40 @@ def count_differing(session: Session, chat_key: int, covered_by: str, not_by: st
 _MINE = _M.chat_key == bindparam("chat_key")
 
 
+_HEARD = (_M.role.in_(("user", "assistant")), _M.hidden.is_(False), _M.omitted.is_(False))
+_UNSEEN: Any = bindparam("unseen", expanding=True)
+
+
 def _jumps() -> Select[Any]:
-    """Each step finds the next greater name: a jump in the index, however many messages bear the last one."""
-    first: Any = select(func.min(_M.name).label("name"), literal(1).label("step")).where(_MINE)
+    """Each step finds the next greater name: a jump in the index, however many messages bear the last one. `heard`
+    counts the speakers among the names before; results of tools and narrators bear names too.
+    """
+    first: Any = select(func.min(_M.name).label("name"), literal(0).label("heard")).where(_MINE)
     tree = first.cte("names", recursive=True)
     following = select(func.min(_M.name)).where(_MINE, _M.name > tree.c.name).correlate(tree).scalar_subquery()
-    further = select(following, tree.c.step + 1).where(tree.c.name.is_not(None), tree.c.step < bindparam("most"))
-    names = tree.union_all(further)
-    return select(func.count(names.c.name), _nameless("user"), _nameless("assistant"))
+    speaks = exists().where(_MINE, _M.name == tree.c.name, *_HEARD).correlate(tree)
+    more = tree.c.heard + case((and_(speaks, tree.c.name.not_in(_UNSEEN)), 1), else_=0)
+    names = tree.union_all(select(following, more).where(tree.c.name.is_not(None), tree.c.heard < bindparam("most")))
+    return select(func.max(names.c.heard), _nameless("user"), _nameless("assistant"))
 
 
 def _nameless(role: str) -> Any:
     """1 if messages of a role bear no name and the name they go by, `:user` or `:assistant`, is nobody else's."""
-    unnamed = exists().where(_MINE, _M.name.is_(None), _M.role == role)
-    named = exists().where(_MINE, _M.name == bindparam(role))
-    return select(case((and_(unnamed, ~named), 1), else_=0)).scalar_subquery()
+    shown = (_M.hidden.is_(False), _M.omitted.is_(False))
+    unnamed = exists().where(_MINE, _M.name.is_(None), _M.role == role, *shown)
+    named = exists().where(_MINE, _M.name == bindparam(role), *_HEARD)
+    seen = bindparam(role).not_in(_UNSEEN)
+    return select(case((and_(unnamed, ~named, seen), 1), else_=0)).scalar_subquery()
 
 
 _SPEAKERS = _jumps()
 
 
-def count_speakers(session: Session, chat_key: int, user: str, assistant: str, most: int) -> int:
-    """How many different speakers the chat has, counted up to `most`; who bears no name is `user` or `assistant`."""
-    mine = {"chat_key": chat_key, "most": most, "user": user, "assistant": assistant}
+def count_speakers(
+    session: Session, chat_key: int, user: str, assistant: str, most: int, unseen: Collection[str] = ()
+) -> int:
+    """How many different people speak in the messages that can be sent, counted up to `most`; who bears no name is
+    `user` or `assistant`, and `unseen` are the names of those left out.
+    """
+    mine = {"chat_key": chat_key, "most": most, "user": user, "assistant": assistant, "unseen": list(unseen)}
     return min(most, sum(int(found) for found in rows(session, _SPEAKERS, mine).one()))

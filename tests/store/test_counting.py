@@ -105,15 +105,17 @@ def test_counts_after_a_place(shared: Database, lines: list[Line], index: int, m
     lines=LINES,
     user=st.sampled_from(["Mira", "You"]),
     assistant=st.sampled_from(["Tom", "Model"]),
+    unseen=st.sets(st.sampled_from(["Mira", "Tom", "Ines", "Model"])),
     most=st.integers(1, 5),
 )
-def test_speakers(shared: Database, lines: list[Line], user: str, assistant: str, most: int) -> None:
-    """Every name is a speaker; who bears none goes by the name of the person or of the character."""
+def test_speakers(shared: Database, lines: list[Line], user: str, assistant: str, unseen: set[str], most: int) -> None:
+    """Every name of a user's or assistant's message that is sent; who bears none goes by the name of the role."""
     by_role = {"user": user, "assistant": assistant}
-    names = {line["name"] if line["name"] is not None else by_role.get(line["role"]) for line in lines} - {None}
+    spoken = [line for line in lines if shown(line) and line["role"] in by_role]
+    names = {line["name"] if line["name"] is not None else by_role[line["role"]] for line in spoken} - unseen
     with shared.write() as session:
         key = fill(session, lines)
-        assert counting.count_speakers(session, key, user, assistant, most) == min(most, len(names))
+        assert counting.count_speakers(session, key, user, assistant, most, unseen) == min(most, len(names))
 
 
 @given(lines=LINES)
