@@ -25,3 +25,11 @@ class Trial:
     ok: bool
     latency_ms: int
     detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A summary that is being asked for: how many seconds it waited behind others' calls, and the calls made for it."""
+
+    waited_s: float
+    calls: int

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TypeVar, TypeVarTuple
 
 import httpx
@@ -13,13 +13,14 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, sto
 from app.core.acceptance import Accepted, TooLong, Unusable, judge
 from app.core.cleaning import clean
 from app.core.clipping import cut_to_phrases
-from app.core.health import Health, Trial
+from app.core.health import Health, Pending, Trial
 from app.core.model import Usage
 from app.core.retry import Failure, RetryPolicy, Wait, decide
 from app.core.summary import Connection, CountTokens, Summary, SummaryRequest
 from app.errors import ModelUnavailable
 from app.llm import faults, journal, ollama, openai
 from app.llm.answers import ROOM_TO_THINK, Judged, judged_answer, max_tokens
+from app.llm.batches import Batch, Batches
 from app.llm.http import Clock, exchange, quiet_http_logs
 from app.llm.lane import Lane
 from app.llm.slots import Slots
@@ -45,16 +46,6 @@ def _seconds(state: RetryCallState) -> float:
     """tenacity's wait: what was decided when the attempt failed."""
     failed = state.outcome.exception() if state.outcome else None
     return failed.seconds if isinstance(failed, _TryAgain) else 0.0
-
-
-@dataclass
-class _Batch:
-    """One request on its way: the attempts made and what they cost."""
-
-    request: SummaryRequest
-    lane: Lane
-    attempt: int = 0
-    used: Usage = field(default_factory=Usage)
 
 
 class Caller:
@@ -85,6 +76,7 @@ class Caller:
         self._sleep = sleep
         self._random = random
         self._lanes: dict[str, Lane] = {}
+        self._batches = Batches(clock)
         self._extracting = ThreadPoolExecutor(1, "turnfold-extracting")
         self._extractor = Slots(1)  # so that chats take turns in that thread too
         self._judging = ThreadPoolExecutor(2, "turnfold-judging")
@@ -100,9 +92,10 @@ class Caller:
         with journal.about(request):
             if request.connection.provider == "extractive":
                 return await self._extracted(request)
-            return await self._tried(_Batch(request, self._lane(request.connection)))
+            with self._batches.under_way(request, self._lane(request.connection)) as batch:
+                return await self._tried(batch)
 
-    async def _tried(self, batch: _Batch) -> Summary:
+    async def _tried(self, batch: Batch) -> Summary:
         retrying = AsyncRetrying(
             sleep=self._sleep,
             wait=_seconds,
@@ -148,6 +141,16 @@ class Caller:
         """How those connections fare that this process has called since they were last changed. From any thread."""
         return {name: lane.health for name, lane in sorted(self._lanes.copy().items()) if lane.known}
 
+    def pending(self, chat: str) -> Pending | None:
+        """How the summary fares that a chat waits for; None if this process asks no model for one. From any thread."""
+        return self._batches.pending(chat)
+
+    def silent(self, chat: str, seconds: float) -> None:
+        """That summary is given up after so many seconds: a failed batch of its connection, if that was asked. From any
+        thread.
+        """
+        self._batches.silent(chat, seconds)
+
     def forget(self, name: str) -> None:
         """A person changed the connection: what was known of it counts no more. From any thread.
 
@@ -175,7 +178,7 @@ class Caller:
             raise faults.nothing_to_extract(name)
         return Summary(text, self._counter(request)(text), name, None, Usage(), degraded=request.clipped)
 
-    async def _attempt(self, batch: _Batch) -> Summary:
+    async def _attempt(self, batch: Batch) -> Summary:
         batch.attempt += 1
         try:
             judged = await self._ask(batch, batch.request.user)
@@ -185,7 +188,7 @@ class Caller:
         except CallFailed as failed:
             raise self._after(batch, failed.failure) from None
 
-    async def _shortened(self, batch: _Batch, judged: Judged) -> Summary:
+    async def _shortened(self, batch: Batch, judged: Judged) -> Summary:
         """Asks once more, with the limit stated; then (or if that fails) keeps the whole phrases within the limit."""
         request = batch.request
         stated = self._too_long.render(max_tokens=request.limit)
@@ -206,7 +209,7 @@ class Caller:
             raise unusable("gave no phrase that fits")
         return _summary(batch, replace(judged, text=text, tokens=count(text)), degraded=True)
 
-    async def _ask(self, batch: _Batch, user: str) -> Judged:
+    async def _ask(self, batch: Batch, user: str) -> Judged:
         """One call, cleaned and judged. Raises CallFailed, for an unusable answer too."""
         request = batch.request
         count = self._counter(request)
@@ -223,7 +226,8 @@ class Caller:
                 raise unusable(judged.verdict.reason)
             return judged
 
-    async def _send(self, batch: _Batch, ask: Ask, call: journal.Call) -> Answer:
+    async def _send(self, batch: Batch, ask: Ask, call: journal.Call) -> Answer:
+        self._batches.sent(batch)
         try:
             return await self._call(batch.request.connection, ask, call)
         finally:
@@ -236,7 +240,7 @@ class Caller:
             await exchange(self._client, request, connection.timeout_s, self._clock, reader.take)
         return reader.answer()
 
-    def _after(self, batch: _Batch, failure: Failure) -> Exception:
+    def _after(self, batch: Batch, failure: Failure) -> Exception:
         """What a failed attempt leads to: another one, or the end."""
         connection = batch.request.connection
         decision = decide(self._policy, failure, batch.attempt, self._random)
@@ -278,6 +282,6 @@ def _collect(lines: list[str]) -> Callable[[str], bool]:
     return take
 
 
-def _summary(batch: _Batch, judged: Judged, *, degraded: bool) -> Summary:
+def _summary(batch: Batch, judged: Judged, *, degraded: bool) -> Summary:
     connection = batch.request.connection
     return Summary(judged.text, judged.tokens, connection.name, connection.model, batch.used, degraded)

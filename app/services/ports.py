@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Protocol, TypeVar, TypeVarTuple
 
-from app.core.health import Health, Trial
+from app.core.health import Health, Pending, Trial
 from app.core.summary import Connection
 from app.core.summary import Counter as Counter  # what services count with; models are spoken to with it too
 
@@ -55,6 +55,14 @@ class ModelServers(Protocol):
 
     def healths(self) -> Mapping[str, Health]:
         """Of the connections that this process has called since they were last changed, by name."""
+        ...
+
+    def pending(self, chat: str) -> Pending | None:
+        """How the summary fares that a chat waits for; None if this process asks no model for one."""
+        ...
+
+    def silent(self, chat: str, seconds: float) -> None:
+        """That summary is given up after so many seconds: a failed batch of its connection, if that was asked."""
         ...
 
     def forget(self, name: str) -> None:

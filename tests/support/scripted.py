@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 
-from app.core.health import Health, Trial
+from app.core.health import Health, Pending, Trial
 from app.core.model import Usage
 from app.core.summary import Connection, Summary, SummaryRequest
 from app.errors import ModelError
@@ -20,6 +20,8 @@ class ScriptedModels:
     def __init__(self) -> None:
         self.requests: list[SummaryRequest] = []
         self.cut = 0
+        self.under_way: list[str] = []
+        self.silences: list[str] = []
         self.default: Answer | None = None
         self._script: deque[Answer] = deque()
         self._arrival = asyncio.Event()
@@ -53,12 +55,15 @@ class ScriptedModels:
         self.requests.append(request)
         self._arrival.set()
         number = len(self.requests)
+        self.under_way.append(request.chat)
         try:
             await self._gate.wait()
             await self.before_answer(number)
         except asyncio.CancelledError:
             self.cut += 1
             raise
+        finally:
+            self.under_way.remove(request.chat)
         answer = self._script.popleft() if self._script else self.default or f"Line {number} of the story."
         if isinstance(answer, ModelError):
             raise answer
@@ -79,6 +84,12 @@ class ScriptedModels:
 
     def healths(self) -> dict[str, Health]:
         return {request.connection.name: Health("ok") for request in self.requests}
+
+    def pending(self, chat: str) -> Pending | None:
+        return Pending(0, 1) if chat in self.under_way else None
+
+    def silent(self, chat: str, seconds: float) -> None:
+        self.silences.append(chat)
 
     def forget(self, name: str) -> None:
         pass

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Self
 
 from app.assembly import Models
-from app.core.health import Health, Trial
+from app.core.health import Health, Pending, Trial
 from app.core.model import Usage
 from app.core.summary import Connection, CountTokens, Summary, SummaryRequest
 from app.errors import ModelError
@@ -55,6 +55,14 @@ class Meter:
     def healths(self) -> Mapping[str, Health]:
         """How all of them fare."""
         return self._models.healths()
+
+    def pending(self, chat: str) -> Pending | None:
+        """How a chat's summary fares."""
+        return self._models.pending(chat)
+
+    def silent(self, chat: str, seconds: float) -> None:
+        """A chat's summary is given up."""
+        self._models.silent(chat, seconds)
 
     def forget(self, name: str) -> None:
         """A connection was changed."""
