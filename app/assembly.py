@@ -156,7 +156,7 @@ def _services(
     watchers = Threads("turnfold-watching", 2)
     projecting = Projecting(db, Drawing(blocks, Budgeting(connections, counters)))
     cooldown_s = settings.breaker_cooldown_s
-    momentary = Momentary(db, planning.retelling, connections, models, counters, cooldown_s)
+    momentary = Momentary(db, planning.retelling, connections, models, models, counters, cooldown_s)
     return Services(
         keeping=Keeping(db, runner, connections),
         recording=Recording(db, counters, runner),
@@ -171,7 +171,7 @@ def _services(
         browsing=Browsing(db),
         searching=searching,
         projecting=projecting,
-        answering=Answering(db, runner, projecting, momentary, cooldown_s),
+        answering=Answering(db, runner, models, projecting, momentary, cooldown_s),
         sessions=Sessions(db, runner),
         diagnosing=Diagnosing(db),
         viewing=Viewing(db),

@@ -1,27 +1,29 @@
 """A prompt before whose answer a summary buffer folds (rolling-and-buffer.md, `summary_buffer`)."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlmodel import Session
 
 from app.core.model import Strategy
 from app.core.rewrite import Rewrite
+from app.errors import NotFound
 from app.services.beforehand import failed, rests, skipped, too_long
 from app.services.failing import give_up
 from app.services.failure import Failure
 from app.services.momentary import Due, Momentary
-from app.services.ports import Runner
+from app.services.ports import ModelServers, Runner
 from app.services.projecting import Projecting
 from app.services.projection_query import NOTHING_BEFORE, Beforehand, ProjectionQuery
 from app.services.projection_view import WARNINGS, ProjectionView, WarningView
 from app.services.reading import ChatState, read_state, require_chat
 from app.services.rewriting import check
-from app.services.sessions import for_session, open_session
+from app.services.sessions import for_session, is_open, open_session
 from app.services.starting import queue
-from app.store import jobs
+from app.store import chats, jobs
 from app.store.engine import Database
 
 _NO_SESSION = WarningView("session_missing", WARNINGS["session_missing"])
@@ -39,7 +41,8 @@ class _Asked:
 
 @dataclass(frozen=True)
 class Answering:
-    """Projects for answers. `cooldown_s`: how long answers do not wait for a fold after one that took too long.
+    """Projects for answers. `cooldown_s`: how long answers do not wait for a fold after one that took too long;
+    `waiting`: how many answers of this process wait for a job.
 
     The fold is a job of the chat: it goes on if the client that began it leaves, and whoever asks meanwhile waits for
     the same one.
@@ -47,9 +50,11 @@ class Answering:
 
     db: Database
     runner: Runner
+    models: ModelServers
     projecting: Projecting
     momentary: Momentary
     cooldown_s: float
+    waiting: Counter[str] = field(default_factory=Counter)
 
     async def project(self, chat_id: str, query: ProjectionQuery) -> ProjectionView:
         """The prompt, after the fold that was due before it or at the end of the time that may take.
@@ -59,6 +64,15 @@ class Answering:
         found = await asyncio.to_thread(self._look, chat_id, query)
         if isinstance(found, ProjectionView):
             return found
+        try:
+            return await self._answer(found)
+        except NotFound:
+            if found.chat_id == chat_id:
+                raise
+            detail = f"Session {query.session_id!r} of chat {chat_id!r} was forgotten meanwhile; it may begin anew."
+            raise NotFound(detail) from None
+
+    async def _answer(self, found: _Asked) -> ProjectionView:
         query = found.query
         if found.own is None:
             before = await self._fold(found.chat_id)
@@ -85,10 +99,14 @@ class Answering:
         return _Asked(chat_id, query, found, told)
 
     def _enter(self, chat_id: str, query: ProjectionQuery) -> tuple[str, ProjectionQuery]:
-        with self.db.write() as session:
+        """The session, and what is asked of it. A request that cannot be answered begins none."""
+        with self.db.read() as session:
             chat = require_chat(session, chat_id)
-            asked = for_session(session, chat, query)
-            return open_session(session, chat, query.session_id).id, asked
+            begins, asked = not is_open(session, chat, query.session_id), for_session(session, chat, query)
+        if begins:
+            self.projecting.project(chat_id, query)
+        with self.db.write() as session:
+            return open_session(session, require_chat(session, chat_id), query.session_id).id, asked
 
     def _read(self, chat_id: str) -> ChatState | None:
         """None where the chat's memory is another one."""
@@ -103,8 +121,15 @@ class Answering:
             return found
         job_id, seconds = found
         self.runner.poke(job_id)
-        ended = await self.runner.wait(job_id, seconds)
-        if not ended and await asyncio.to_thread(self._give_up, chat_id, job_id):
+        self.waiting[job_id] += 1
+        try:
+            ended = await self.runner.wait(job_id, seconds)
+        finally:
+            self.waiting[job_id] -= 1
+            last = not self.waiting[job_id]
+            if last:
+                del self.waiting[job_id]
+        if not ended and await asyncio.to_thread(self._give_up, found, chat_id, last):
             await self.runner.cancel(job_id)
         return await asyncio.to_thread(self._outcome, chat_id, job_id)
 
@@ -118,20 +143,42 @@ class Answering:
                 return before
             return queue(session, state, "fold", 1).id, state.settings.summary_buffer.timeout_s
 
-    def _give_up(self, chat_id: str, job_id: str) -> bool:
-        """Note that a fold took too long; whether its job was ended, as one is that began by itself."""
+    def _give_up(self, waited: tuple[str, float], chat_id: str, last: bool) -> bool:
+        """Note that a fold took too long; whether its job was ended, as one is that began by itself and that nobody
+        waits for any longer.
+        """
+        job_id, seconds = waited
         with self.db.write() as session:
             job, state = jobs.by_id(session, job_id), read_state(session, require_chat(session, chat_id))
             if job is None or job.state not in jobs.ACTIVE:
                 return False
-            failure = too_long(state, self.cooldown_s, rest=not job.done)
-            return give_up(session, state.chat, job, failure)
+            begun, done, pending = job.started_at is not None, job.done > 0, self.models.pending(chat_id)
+            failure = too_long(state, self.cooldown_s, pending, begun=begun, done=done)
+            if not last:
+                state.chat.last_error, state.chat.retry_at = failure.report(), failure.retry_at
+                return False
+            ended = give_up(session, state.chat, job, failure)
+        if ended and failure.retry_at is not None:
+            self.models.silent(chat_id, seconds)
+        return ended
 
     def _outcome(self, chat_id: str, job_id: str) -> Beforehand:
         with self.db.read() as session:
-            state = read_state(session, require_chat(session, chat_id))
+            chat = require_chat(session, chat_id)
+            state = read_state(session, chat)
             plan, why = check(state), _why_not(session, state, job_id)
-            return failed(state, plan, why) if isinstance(plan, Rewrite) and why is not None else NOTHING_BEFORE
+        if not isinstance(plan, Rewrite) or why is None:
+            return NOTHING_BEFORE
+        if chat.session_of is not None and why:
+            self._tell_chat(chat.session_of, why)
+        return failed(state, plan, why)
+
+    def _tell_chat(self, key: int, why: Mapping[str, Any]) -> None:
+        """Nobody sees the status of a session: its chat's says why its fold failed."""
+        with self.db.write() as session:
+            chat = chats.get(session, key)
+            if chat is not None:
+                chat.last_error = {**why, "retry_at": None}
 
 
 def _unless_due(state: ChatState) -> Beforehand | None:

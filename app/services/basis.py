@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from sqlalchemy.orm import object_session
 from sqlmodel import Session
 
 from app.core.model import Usage
@@ -34,14 +35,24 @@ def still_ours(session: Session, basis: Basis, cost: Usage) -> tuple[Chat, Job] 
 
 
 def note_usage(chat: Chat | None, job: Job | None, usage: Usage) -> None:
-    """Count what a summary cost, used or not, on what of the two still exists."""
-    if job is not None and usage != Usage():
-        job.usage = jobs.add_usage(job.usage, usage)
-    if chat is not None and usage != Usage():
-        chat.usage = jobs.add_usage(chat.usage, usage)
+    """Count what a summary cost, used or not, on what of the two still exists; a session's on its chat too."""
+    if usage == Usage():
+        return
+    for row in (job, chat, parent_of(chat)):
+        if row is not None:
+            row.usage = jobs.add_usage(row.usage, usage)
 
 
 def note_success(chat: Chat, *, changed: bool = True) -> None:
     """The connection works again; `changed`: the memory that is sent is another one now."""
     chat.memory_version += 1 if changed else 0
     chat.last_error = chat.retry_at = None
+    parent = parent_of(chat)
+    if parent is not None:
+        parent.last_error = None
+
+
+def parent_of(chat: Chat | None) -> Chat | None:
+    """The chat that a session belongs to; None of what is none."""
+    session = object_session(chat) if chat is not None and chat.session_of is not None else None
+    return session.get(Chat, chat.session_of) if session is not None and chat is not None else None

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.core.breaker import LONGEST_COOLDOWN_S
+from app.core.health import Pending
 from app.core.model import Strategy
 from app.core.rewrite import Rewrite
 from app.services.failure import Failure
@@ -41,16 +42,39 @@ def rests(chat: Chat) -> bool:
     return chat.retry_at is not None and chat.retry_at > now_ms()
 
 
-def too_long(state: ChatState, cooldown_s: float, *, rest: bool) -> Failure:
-    """Why a fold that was waited for too long is given up; with `rest`, answers do not wait for the next one soon."""
+def too_long(
+    state: ChatState, cooldown_s: float, pending: Pending | None, *, begun: bool = True, done: bool = False
+) -> Failure:
+    """Why a fold is not waited for any longer; it names a connection only where that is to blame.
+
+    `pending`: how its summary fares. `begun`: its job runs; `done`: a part of it is stored. Unless it was others that
+    held it up, or a part is done, answers do not wait for the next one soon.
+    """
     name, seconds = state.settings.summarizer(Strategy.SUMMARY_BUFFER), state.settings.summary_buffer.timeout_s
-    retry_at = now_ms() + _rest_ms(state.chat.last_error, cooldown_s) if rest else None
+    limit = f"within {seconds:g} s (summary_buffer.timeout_s)"
+    if not begun:
+        return _held_up(f"The fold was not begun {limit}: it waited for the server to have time for it.")
+    if pending is not None and pending.waited_s >= seconds / 2:
+        return _held_up(
+            f"The summary was not written {limit}: for {pending.waited_s:.1f} s it waited behind other calls to"
+            f" connection {name!r}. Let that make more of them at once (concurrency), or allow more time."
+        )
+    retry_at = None if done else _rest_until(state.chat, cooldown_s)
     after = f"it is tried again for answers after {from_ms(retry_at):%H:%M:%S} UTC" if retry_at else "the rest follows"
     detail = (
-        f"Connection {name!r} did not write the summary within {seconds:g} s (summary_buffer.timeout_s): {after}."
+        f"Connection {name!r} did not write the summary {limit}: {after}."
         f" See what POST /v1/connections/{name}/test says, or allow more time."
     )
     return Failure("provider_unavailable", detail, name, retry_at=retry_at, skip="cancelled")
+
+
+def _held_up(detail: str) -> Failure:
+    return Failure("cancelled", f"{detail} The next answer waits for it again.", skip="cancelled")
+
+
+def _rest_until(chat: Chat, cooldown_s: float) -> int:
+    """Until when answers do not wait, in epoch ms; who waited for the same fold has said so already."""
+    return chat.retry_at if chat.retry_at and rests(chat) else now_ms() + _rest_ms(chat.last_error, cooldown_s)
 
 
 def _rest_ms(before: Mapping[str, Any] | None, cooldown_s: float) -> int:

@@ -6,33 +6,43 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import structlog
+from sqlmodel import Session
+
 from app.core.buffer import buffered, plan_buffer
+from app.core.health import Pending
 from app.core.model import Message, Role, Usage
 from app.core.rewrite import Rewrite
-from app.core.summary import Summarizer, SummaryRequest
+from app.core.summary import Connection, Summarizer, Summary, SummaryRequest
 from app.core.turns import outline
 from app.errors import InvalidRequest, ModelError, NotFound
 from app.services.basis import note_usage
 from app.services.beforehand import failed, rests, skipped, too_long
 from app.services.connections import Connections
 from app.services.counters import ChatCounters
-from app.services.failure import Failure, skip_of
-from app.services.ports import Counter
+from app.services.failure import Failure, batch_of, skip_of
+from app.services.ports import Counter, ModelServers
 from app.services.projection_query import NOTHING_BEFORE, Beforehand, ProjectionQuery
 from app.services.reading import ChatState, read_state, require_chat
 from app.services.retelling import Retelling
+from app.services.trying import Trying
 from app.store import chats
 from app.store.engine import Database
 from app.store.messages import Content
 
+log = structlog.get_logger()
+
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A fold of what a request brought: the chat as it was read, the plan, and what is asked for it."""
+    """A fold of what a request brought: the chat as it was read, the plan, what is asked for it, and of whom if the
+    first one fails.
+    """
 
     state: ChatState
     plan: Rewrite
     request: SummaryRequest
+    others: tuple[Connection, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -43,6 +53,7 @@ class Momentary:
     retelling: Retelling
     connections: Connections
     summarizer: Summarizer
+    servers: ModelServers
     counters: ChatCounters
     cooldown_s: float
 
@@ -60,29 +71,57 @@ class Momentary:
                 return Beforehand(skipped=skipped(plan, idle))
             if rests(state.chat):
                 return failed(state, plan, state.chat.last_error or {})
-            name = state.settings.summarizer(state.chat.strategy)
+            name, others = state.settings.summarizer(state.chat.strategy), self._others(session, state)
             try:
                 connection = self.connections.resolve(session, name)
             except (NotFound, InvalidRequest) as error:
                 return failed(state, plan, Failure("provider_rejected", error.detail, name).report())
         plan = plan_buffer(chat, settings, self.retelling.room(state, "", connection), self.retelling.told) or plan
         contents = {place: _content(message) for place, message in enumerate(query.current)}
-        return Due(state, plan, self.retelling.request_unstored(state, plan, contents, connection))
+        request = self.retelling.request_unstored(state, plan, contents, connection)
+        return Due(state, plan, replace(request, batch=batch_of(plan), count=count), others)
 
     async def fold(self, query: ProjectionQuery, due: Due) -> tuple[ProjectionQuery, Beforehand]:
         """The request without what is summarized now, and the summary; if that fails, the request as it is."""
-        try:
-            async with asyncio.timeout(due.state.settings.summary_buffer.timeout_s):
-                summary = await self.summarizer.summarize(due.request)
-        except TimeoutError:
-            failure, calls = too_long(due.state, self.cooldown_s, rest=True), 1
-        except ModelError as error:
-            failure, calls = Failure.of(error, None, None, skip_of(error)), error.calls
+        trying = Trying(self.summarizer)
+        found = await self._in_time(due, trying)
+        if isinstance(found, Summary):
+            await asyncio.to_thread(self._note, due, found.usage, None)
+            return _without(query, due.plan), Beforehand(summary=found.text)
+        if isinstance(found, ModelError):
+            failure, calls = Failure.of(found, None, None, skip_of(found)), found.calls
         else:
-            await asyncio.to_thread(self._note, due, summary.usage, None)
-            return _without(query, due.plan), Beforehand(summary=summary.text)
+            failure = too_long(due.state, self.cooldown_s, found)
+            calls = trying.failed + (found.calls if found else 0)
         await asyncio.to_thread(self._note, due, Usage(calls=calls), failure)
         return query, failed(due.state, due.plan, failure.report())
+
+    async def _in_time(self, due: Due, trying: Trying) -> Summary | ModelError | Pending | None:
+        """The summary, or why there is none; when time is up, how it fared until it was cut."""
+        chat, seconds = due.request.chat, due.state.settings.summary_buffer.timeout_s
+        call = asyncio.create_task(trying.summarize(due.request, due.others))
+        try:
+            await asyncio.wait([call], timeout=seconds)
+            if call.done():
+                return call.result()
+            pending = self.servers.pending(chat)
+            if too_long(due.state, self.cooldown_s, pending).connection:
+                self.servers.silent(chat, seconds)
+            return pending
+        except ModelError as error:
+            return error
+        finally:
+            if call.cancel():
+                await asyncio.wait([call])
+
+    def _others(self, session: Session, state: ChatState) -> tuple[Connection, ...]:
+        """The fallback; none where it cannot be used: the first connection may do."""
+        name = state.settings.fallback_connection
+        try:
+            return (self.connections.resolve(session, name),) if name else ()
+        except (NotFound, InvalidRequest) as error:
+            log.warning("fallback_missing", connection=name, detail=error.detail)
+            return ()
 
     def _note(self, due: Due, cost: Usage, failure: Failure | None) -> None:
         """What was paid is counted on the chat, and status says why a fold failed."""

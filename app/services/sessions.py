@@ -3,22 +3,27 @@ summary of its own, follows the chat in all else, and is forgotten.
 """
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlmodel import Session
 
-from app.core.model import Strategy
+from app.core.model import Message, Role, Strategy
 from app.core.resolving import resolve
+from app.core.turns import outline
 from app.errors import NotFound
 from app.services.ports import Runner
 from app.services.projection_query import ProjectionQuery, under_view
-from app.services.reading import read_history, require_chat
+from app.services.reading import require_chat
 from app.services.viewing import read_view
 from app.store import chats, jobs, messages, sessions
 from app.store.clock import now_ms
 from app.store.engine import Database
 from app.store.tables import Chat
+
+_HEAD = 16
+"""How many messages are read at first to find a system prompt."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,14 @@ def open_session(session: Session, chat: Chat, session_id: str | None) -> Chat:
     return found
 
 
+def is_open(session: Session, chat: Chat, session_id: str | None) -> bool:
+    """Whether `open_session` would find it begun."""
+    if session_id is None or not has_sessions(session, chat):
+        return True
+    found = sessions.find(session, chat, session_id)
+    return found is not None and not sessions.is_over(found)
+
+
 def has_sessions(session: Session, chat: Chat) -> bool:
     """Whether a chat's memory is kept session by session."""
     if chat.strategy != Strategy.SUMMARY_BUFFER:
@@ -76,11 +89,19 @@ def for_session(session: Session, chat: Chat, query: ProjectionQuery) -> Project
     """
     if query.view is not None:
         query = replace(under_view(query, read_view(session, chat, query.view).options), view=None)
-    own = [one.key for one in read_history(session, chat).view.prompt if one.visible and not one.blank]
+    own = [one.key for one in _prompt(session, chat) if one.visible and not one.blank]
     texts = messages.contents(session, own)
     said = [texts[key].content for key in own if key in texts]
     prompt = "\n\n".join(text for text in (query.system_prompt, *said) if text)
     return replace(query, system_prompt=prompt or None)
+
+
+def _prompt(session: Session, chat: Chat) -> Sequence[Message]:
+    """The chat's own system prompt, which is what it begins with: no more of a long history is read."""
+    head = messages.uncovered(session, chat.key, chat.strategy, _HEAD)
+    if len(head) == _HEAD and not any(one.role in (Role.USER, Role.ASSISTANT) for one in head):
+        head = messages.uncovered(session, chat.key, chat.strategy)
+    return outline(head, len(head)).prompt
 
 
 def _follow(found: Chat, follows: dict[str, Any]) -> None:

@@ -74,18 +74,20 @@ def test_after_a_while_it_is_tried_again(chat: BufferChat) -> None:
     assert chat.service.status(chat.id)["last_error"] is None
 
 
-def test_the_rest_grows(chat: BufferChat) -> None:
+def test_the_rest_grows(tmp_path: Path) -> None:
     """Time-outs in a row let answers rest twice as long each."""
-    chat.change(timeout_s=0.2)
     rests = []
-    for _ in range(3):
-        chat.model.do(hang())
-        assert codes(chat.ask()) == ["fold_failed"]
-        with sqlite3.connect(chat.service.database) as database:
-            [told] = database.execute("SELECT last_error FROM chats WHERE id = ?", [chat.id]).fetchone()
-            database.execute("UPDATE chats SET retry_at = 1 WHERE id = ?", [chat.id])
-        failure = json.loads(told)
-        rests.append(round((failure["retry_at"] - failure["at"]) / 1000))
+    with buffering(tmp_path) as server:
+        chat = due(*server)
+        chat.change(timeout_s=0.2)
+        for _ in range(3):
+            chat.model.do(hang())
+            assert codes(chat.ask()) == ["fold_failed"]
+            with sqlite3.connect(chat.service.database) as database:
+                [told] = database.execute("SELECT last_error FROM chats WHERE id = ?", [chat.id]).fetchone()
+                database.execute("UPDATE chats SET retry_at = 1 WHERE id = ?", [chat.id])
+            failure = json.loads(told)
+            rests.append(round((failure["retry_at"] - failure["at"]) / 1000))
     assert rests == [60, 120, 240]
 
 

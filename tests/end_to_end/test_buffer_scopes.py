@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,48 @@ def test_a_session_is_forgotten_on_request(sessions: BufferChat) -> None:
     assert sessions.service.http.delete(f"/v1{path}").status_code == 404
     prompt = sessions.ask(session_id="dinner")
     assert (prompt["memory"]["text"], said(prompt)) == ("", [])
+
+
+def test_a_session_that_is_forgotten_during_its_fold(sessions: BufferChat) -> None:
+    """Who waits for it is told so, by the names that the request had."""
+    sessions.say(*range(1, 11), session_id="dinner")
+    sessions.model.hold()
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(sessions.service.post, f"{sessions.path}/projection", {"session_id": "dinner"})
+        sessions.called()
+        assert sessions.service.http.delete(f"/v1{sessions.path}/sessions/dinner").status_code == 204
+        answer = asked.result(10)
+    sessions.model.release()
+    detail = f"Session 'dinner' of chat '{sessions.id}' was forgotten meanwhile; it may begin anew."
+    assert (answer.status_code, answer.json()["detail"]) == (404, detail)
+
+
+def test_what_sessions_cost_and_meet_shows_on_the_chat(sessions: BufferChat) -> None:
+    """The chat's status counts their calls and says why their last fold failed, until one succeeds."""
+    sessions.say(*range(1, 11), session_id="dinner")
+    sessions.model.do(status(500))
+    assert codes(sessions.ask(session_id="dinner")) == ["fold_failed"]
+    seen = sessions.service.status(sessions.id)
+    assert (seen["summarizer_usage"]["calls"], seen["last_error"]["status"]) == (1, 500)
+    assert codes(sessions.ask(session_id="dinner")) == []
+    seen = sessions.service.status(sessions.id)
+    assert (seen["summarizer_usage"]["calls"], seen["last_error"]) == (2, None)
+    assert seen["summarizer_usage"]["completion_tokens"] > 0
+
+
+def test_a_bad_request_begins_no_session(sessions: BufferChat) -> None:
+    """What cannot be answered is refused before anything is stored."""
+    bad = {"context_size": 100, "max_tokens": 200, "session_id": "dinner"}
+    assert sessions.service.post(f"{sessions.path}/projection", bad).status_code == 422
+    assert rows(sessions, f"SELECT key FROM chats WHERE id = '{sessions.id}/session/dinner'") == []
+
+
+def test_a_long_system_prompt_is_whole(sessions: BufferChat) -> None:
+    """However many messages the chat begins with, its sessions have them all, and nothing of what follows."""
+    more = [{"role": "system", "content": f"Rule {number}."} for number in range(40)]
+    sessions.service.post(f"{sessions.path}/messages", {"messages": [*more, *lines(1)]})
+    [system, *_] = sessions.ask(session_id="dinner")["messages"]
+    assert system["content"].split("\n\n") == ["You are Tom.", *(line["content"] for line in more)]
 
 
 def test_a_session_is_forgotten_by_itself(sessions: BufferChat) -> None:

@@ -1,0 +1,32 @@
+"""One summary, asked of one connection after another."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from app.core.model import Usage
+from app.core.summary import Connection, Summarizer, Summary, SummaryRequest
+from app.errors import ModelError
+from app.services.failure import both
+
+
+@dataclass
+class Trying:
+    """`failed`: calls made of connections that failed, while another is asked in their place."""
+
+    summarizer: Summarizer
+    failed: int = 0
+
+    async def summarize(self, request: SummaryRequest, others: Sequence[Connection]) -> Summary:
+        """The summary, by another connection if the first one fails: then it is degraded. Raises ModelError."""
+        try:
+            return await self.summarizer.summarize(request)
+        except ModelError as error:
+            if not others:
+                raise
+            first = error
+        self.failed += first.calls
+        try:
+            summary = await self.summarize(replace(request, connection=others[0]), others[1:])
+        except ModelError as error:
+            raise both(first, error) from None
+        return replace(summary, degraded=True, usage=Usage(calls=first.calls) + summary.usage)
