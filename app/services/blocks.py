@@ -27,12 +27,15 @@ _OURS = LayeredSettings()
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The memory as text, its tokens, and how many snippets are in it; `trimmed` if there are more."""
+    """The memory as text, its tokens, and how many snippets are in it; `trimmed` if there are more, `kept` then are the
+    keys of those in it.
+    """
 
     text: str
     tokens: int
     snippets: int
     trimmed: bool = False
+    kept: tuple[int, ...] = ()
 
 
 NOTHING = Block("", 0, 0)
@@ -88,7 +91,7 @@ class Blocks:
         room = limit - (block.tokens - sum(snippet.core.tokens for snippet in live))
         kept = {snippet.key for snippet in share_of_memory([snippet.core for snippet in live], max(0, room))}
         part = self._render(state, [snippet for snippet in live if snippet.core.key in kept], count)
-        return replace(part, trimmed=True)
+        return replace(part, trimmed=True, kept=tuple(kept))
 
     def _render(self, state: ChatState, live: Sequence[LiveSnippet], count: CountTokens) -> Block:
         text = self._prompts.memory_block(_wrapper(state), "\n".join(snippet.text for snippet in live))

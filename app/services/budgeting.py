@@ -52,7 +52,7 @@ class Tally:
 
     def tools(self, tools: Sequence[Mapping[str, Any]]) -> int:
         """Tokens of the tools that are sent beside the messages."""
-        return self._count(json.dumps(list(tools))) if tools else 0
+        return self._count(json.dumps(list(tools), ensure_ascii=False)) if tools else 0
 
     def messages(self, messages: Sequence[Mapping[str, Any]]) -> int:
         """Tokens of messages that are not stored, what each costs besides its text included."""

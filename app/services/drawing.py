@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlmodel import Session
 
+from app.core.notices import notices
 from app.core.placement import Placement, parse_placement
 from app.core.prefix import Beginning, line_of
 from app.core.projection import Choice, Costs, Projection, open_calls, project
@@ -111,6 +112,7 @@ class Drawing:
         Raises InvalidRequest.
         """
         tally, who = self.budgeting.tally(session, state), voices(session, state, query)
+        query = _without_blanks(query)
         block = self.blocks.beside(session, state, more) if more else None
         sketch = self._sketch(session, state, query, window, tally, block)
         drawn = self._filled(session, sketch, who)
@@ -118,6 +120,9 @@ class Drawing:
             opening = tally.repeated(OPENING) + MESSAGE_OVERHEAD
             costs = replace(sketch.costs, system=sketch.costs.system + opening)
             drawn = self._filled(session, replace(sketch, costs=costs), who)
+            if not needs_opening(drawn.parts.in_order()):
+                # The line itself pushed out what called for it, so it is not sent.
+                drawn = replace(drawn, plan=_cheaper(drawn.plan, opening))
         return drawn
 
     def _sketch(
@@ -164,12 +169,36 @@ def _framed(sketch: Sketch, current: Sequence[Mapping[str, Any]], who: Voices) -
     framed = apply_frame(sketch.query.read_frame(), current)
     added = [message for message in framed if message not in current]
     gone = [message for message in current if message not in framed]
-    more = sketch.tally.messages(added) - sketch.tally.messages(gone)
-    costs = replace(sketch.costs, current=sketch.costs.current + more)
     # What the frame adds is nobody's line and bears no name; what it replaces is still its speaker's.
     alone = added if not gone else []
+    framed = [message for message in framed if not _is_blank(message)]
+    gone = [message for message in current if message not in framed]
+    more = sketch.tally.messages(added) - sketch.tally.messages(gone)
+    costs = replace(sketch.costs, current=sketch.costs.current + more)
     said = [Said(m["role"], m["content"]) if m in alone else who.said(_content(m)) for m in framed]
     return replace(sketch, costs=costs), said
+
+
+def _without_blanks(query: ProjectionQuery) -> ProjectionQuery:
+    """The request without what says nothing, as a stored message that says nothing is not sent; a frame may still
+    stand around a user's line.
+    """
+    prompt = query.system_prompt if (query.system_prompt or "").strip() else None
+    said = [m for m in query.current if not _is_blank(m) or (query.frame and m["role"] == "user")]
+    if prompt is query.system_prompt and len(said) == len(query.current):
+        return query
+    return replace(query, system_prompt=prompt, current=said)
+
+
+def _is_blank(message: Mapping[str, Any]) -> bool:
+    blank = not message.get("tool_calls") and not (message.get("content") or "").strip()
+    return blank and message["role"] != "tool"
+
+
+def _cheaper(plan: Projection, by: int) -> Projection:
+    """A plan whose system part costs less than was thought."""
+    tokens = replace(plan.tokens, system=plan.tokens.system - by)
+    return replace(plan, tokens=tokens, warnings=notices(tokens, {part.reason for part in plan.left_out}))
 
 
 def _content(message: Mapping[str, Any]) -> Content:

@@ -12,6 +12,7 @@ from app.core.prefix import Prefix, changed_by, following, parse_prefix
 from app.core.window import Window
 from app.errors import InvalidRequest
 from app.formats.prompt_formats import write_prompt
+from app.services.blocks import Block
 from app.services.drawing import Drawing, Drawn
 from app.services.projection_query import NOTHING_BEFORE, Beforehand, ProjectionQuery, under_view
 from app.services.projection_view import (
@@ -25,7 +26,7 @@ from app.services.projection_view import (
 from app.services.reading import ChatState, Place, read_history, require_chat, through
 from app.services.rewriting import report
 from app.services.viewing import coverage_of, keep_window, read_view
-from app.store import counting, history
+from app.store import counting, history, messages, snippets
 from app.store.engine import Database
 
 
@@ -51,7 +52,7 @@ class Projecting:
             state = read_history(session, chat, for_prompt=True)
             window = (view.window or Window(coverage_of(state))) if view else None
             drawn = self.drawing.draw(session, state, query, window, before.summary)
-            covered = through(session, state) if drawn.sketch.block.text else None
+            covered = _through(session, state, drawn.sketch.block)
             skipped = before.skipped or _skipped(session, state)
             stored = _exposed(session, state)
         beginning = drawn.beginning(whole=view is not None)
@@ -85,6 +86,16 @@ def _shown(
         skipped=before.skipped,
         error=before.error,
     )
+
+
+def _through(session: Session, state: ChatState, block: Block) -> Place | None:
+    """The newest message that the memory in the prompt tells of."""
+    if not block.text:
+        return None
+    if not block.trimmed:
+        return through(session, state)
+    newest = max(under.last_index for under in snippets.covers(session, state.chat.key, block.kept).values())
+    return Place(messages.id_at(session, state.chat.key, newest), newest)
 
 
 def _skipped(session: Session, state: ChatState) -> dict[str, Any] | None:
