@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from app.core.left_out import Unsent, is_empty
 from app.core.model import Message, Outline, Turn
@@ -37,6 +38,11 @@ class Block:
         """Where the turn begins, as far as it is sent."""
         return self._said[0].index
 
+    def was_dropped(self, mark: "Mark") -> bool:
+        """Whether a message before the window that began at `mark` would be sent with this turn."""
+        earlier = takewhile(lambda message: message.key != mark.key, self._said)
+        return any(message.key <= mark.before and not message.pinned for message in earlier)
+
     @property
     def asked(self) -> Sequence[Message]:
         """The turn's messages before its reply: what was current when the reply was made."""
@@ -66,28 +72,39 @@ def blocks_of(view: Outline, unsent: Unsent) -> list[Block]:
 
 
 def place_of(blocks: Sequence[Block], mark: Mark) -> int:
-    """The number of the block in which a window began; if its message is gone, of the next one after it.
+    """The number of the block in which a window began, after all blocks of which something was dropped.
 
-    Deletions move indices, so the blocks before the window tell first; what came since has a greater key than these,
-    unless turns were inserted among the oldest.
+    Deletions move indices, so the blocks before the window tell where its first message is gone; what came since has a
+    greater key than these, unless turns were inserted among the oldest: then the place tells.
     """
-    for place, block in enumerate(blocks):
-        if any(message.key == mark.key for message in block.own):
-            return place
-    if mark.before and not 0 < mark.key < mark.before:
-        left = [place for place, block in enumerate(blocks) if block.own and block.own[-1].key <= mark.before]
-        return left[-1] + 1 if left else 0
-    after = (place for place, block in enumerate(blocks) if block.own and block.own[0].index >= mark.index)
-    return next(after, len(blocks))
+    found = next((place for place, block in enumerate(blocks) if any(m.key == mark.key for m in block.own)), None)
+    if not mark.before or 0 < mark.key < mark.before:
+        after = (place for place, block in enumerate(blocks) if block.own and block.own[0].index >= mark.index)
+        return next(after, len(blocks)) if found is None else found
+    known = range(len(blocks) if found is None else found + 1)
+    start = next((place + 1 for place in reversed(known) if blocks[place].was_dropped(mark)), 0)
+    return start if found is None else max(start, _with_unseen(blocks, found, start, mark))
 
 
-def mark_of(blocks: Sequence[Block], place: int, end: int) -> Mark:
-    """Where the window begins whose first block has this number; `end` is the index after the last closed turn."""
-    if not place:
-        return BEGINNING
+def mark_of(blocks: Sequence[Block], place: int, end: int, earlier: Mark = BEGINNING) -> Mark:
+    """Where the window begins whose first block has this number; `end` is the index after the last closed turn.
+
+    What an `earlier` mark says was dropped stays so, though it be hidden or deleted now: it may come back.
+    """
     before = next((block.own[-1].key for block in reversed(blocks[:place]) if block.own), 0)
     first = next((block.own[0] for block in blocks[place:] if block.own), None)
+    if first is not None and earlier.before < first.key:
+        before = max(before, earlier.before)
+    if not place and not before:
+        return BEGINNING
     return Mark(first.key, first.index, before) if first else Mark(0, end, before)
+
+
+def _with_unseen(blocks: Sequence[Block], place: int, start: int, mark: Mark) -> int:
+    """The place of a window with the blocks before it that were not there to be dropped, as hidden ones."""
+    while place > start and blocks[place - 1].own[-1].key < mark.key:
+        place -= 1
+    return place
 
 
 def sendable(messages: Iterable[Message], unsent: Unsent) -> tuple[Message, ...]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Literal
 
-from app.core.blocks import Block, Mark, blocks_of, cost, mark_of, place_of, sendable
+from app.core.blocks import BEGINNING, Block, Mark, blocks_of, cost, mark_of, place_of, sendable
 from app.core.leaving import Leaving
 from app.core.left_out import LeftOut, Unsent, explain
 from app.core.model import Message, Outline
@@ -91,7 +91,7 @@ def project(
         first_index=sent.first_index,
         window_turns=sum(block.is_turn for block in blocks[dropped:]),
         dropped_turns=sum(block.is_turn for block in blocks[:dropped]),
-        window=mark_of(blocks, dropped, view.open[0].index if view.open else total),
+        window=mark_of(blocks, dropped, view.open[0].index if view.open else total, choice.window or BEGINNING),
         turns=tuple(block.droppable for block in blocks if block.is_turn),
         tokens=tokens,
         left_out=left_out,

@@ -68,11 +68,12 @@ def reopened(window: Window) -> Window:
 def newer(stored: Window | None, made: Window) -> Window:
     """Which of two windows of a view is kept where another request stored one after `made` was begun.
 
-    Neither the memory nor the start goes back.
+    Neither the memory nor the start goes back. Deletions move indices: which message was dropped last tells first.
     """
     if stored is None or stored.coverage.version < made.coverage.version:
         return made
     if stored.coverage.version > made.coverage.version:
         return stored
-    further = stored.coverage.holds(made.coverage) and stored.mark.index > made.mark.index
-    return replace(made, mark=stored.mark) if further else made
+    kept, moved = stored.mark, made.mark
+    further = stored.coverage.holds(made.coverage) and (kept.before, kept.index) > (moved.before, moved.index)
+    return replace(made, mark=kept) if further else made

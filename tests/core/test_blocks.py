@@ -39,6 +39,38 @@ def test_a_window_is_found_again_by_its_messages(left: list[int], place: int) ->
     assert place_of(blocks(*left), mark_of(blocks(1, 2, 3, 4), 2, 8)) == place
 
 
+def lines(*keys: int) -> list[Block]:
+    """Messages of these keys; odd ones are replies, which close a turn."""
+    history = [replace(turns(1)[key % 2], key=key, index=index) for index, key in enumerate(keys)]
+    return blocks_of(outline(history, len(history)), NOTHING_LEFT_OUT)
+
+
+@pytest.mark.parametrize(
+    ("left", "place"),
+    [
+        ([2, 3, 4, 6, 7, 8, 9], 2),
+        ([2, 3, 4, 7, 8, 9], 2),
+        ([2, 4, 7, 8, 9], 1),
+        ([2, 3, 4, 5, 60, 6, 7, 8, 9], 2),
+        ([2, 3, 4, 5, 7, 8, 9], 2),
+        ([2, 3, 4, 60, 61, 6, 7, 8, 9], 2),
+    ],
+)
+def test_a_turn_that_a_dropped_line_joined_is_dropped_with_it(left: list[int], place: int) -> None:
+    """The reply between them is gone; a new line before the window's first one was never dropped."""
+    assert place_of(lines(*left), mark_of(blocks(1, 2, 3, 4), 2, 8)) == place
+
+
+def test_turns_that_were_hidden_when_a_window_began_were_not_dropped() -> None:
+    """Shown again they are in it; not those that it dropped before they were hidden."""
+    begun = mark_of(blocks(1, 2, 4, 5), 2, 8)
+    assert place_of(blocks(1, 2, 3, 4, 5), begun) == 2
+    hidden = mark_of(blocks(1, 4, 5), place_of(blocks(1, 4, 5), begun), 6, begun)
+    assert place_of(blocks(1, 2, 3, 4, 5), hidden) == 2
+    bare = mark_of(blocks(4, 5), place_of(blocks(4, 5), begun), 4, begun)
+    assert (place_of(blocks(4, 5), bare), place_of(blocks(1, 2, 3, 4, 5), bare)) == (0, 2)
+
+
 @pytest.mark.parametrize(("left", "place"), [([1, 2], 2), ([1, 2, 3], 2), ([1, 3], 1), ([3, 4], 0)])
 def test_a_window_without_turns_begins_with_the_next_one(left: list[int], place: int) -> None:
     """It stays behind the last turn that was dropped, wherever that is now."""

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.blocks import BEGINNING, Mark
+from app.core.model import Message
 from app.core.prefix import Beginning
 from app.core.projection import Choice, Costs, project
 from app.core.turns import outline
@@ -55,6 +56,7 @@ def test_a_window_begun_afresh_knows_its_last_prompt() -> None:
         ({}, {}),
         ({"mark": Mark(21, 20)}, {"mark": Mark(21, 20)}),
         ({"mark": BEGINNING}, {}),
+        ({"mark": Mark(21, 8, 19)}, {"mark": Mark(21, 8, 19)}),
         ({"coverage": Coverage("layered", 2, 9, 8), "mark": BEGINNING}, None),
         ({"coverage": Coverage("layered", 0, 0, None), "mark": Mark(31, 30)}, {}),
         ({"coverage": Coverage("none", 1, 0, None), "mark": BEGINNING}, None),
@@ -87,3 +89,27 @@ def test_between_folds_a_window_only_moves_on(sizes: list[int], budget: int, dat
         assert not gone & sent
         gone |= {message.key for message in history} - sent
         window = newer(window, Window(FOLDED, plan.window))
+
+
+@given(st.lists(st.integers(8, 40), min_size=6, max_size=16), st.integers(150, 500), st.data())
+@settings(max_examples=80, deadline=None)
+def test_what_a_window_dropped_stays_away_whatever_happens_to_it(
+    sizes: list[int], budget: int, data: st.DataObject
+) -> None:
+    """Single messages are hidden, shown, deleted and brought back: turns join and part, and none returns."""
+    window, gone = Window(FOLDED), set[int]()
+    stored: list[Message] = []
+    for number, size in enumerate(sizes):
+        stored += [replace(m, key=1 + 2 * number + i, tokens=size) for i, m in enumerate(turns(1))]
+        place = len(stored) - data.draw(st.integers(1, min(14, len(stored))))
+        line = stored[place]
+        flips = [replace(line, hidden=not line.hidden), replace(line, skipped=not line.skipped), line]
+        stored[place] = data.draw(st.sampled_from(flips))
+        history = [replace(m, index=i) for i, m in enumerate(m for m in stored if not m.skipped)]  # skipped: deleted
+        view, choice = outline(history, len(history)), Choice(window=window.mark_now(FOLDED))
+        plan = project(view, history, len(history), Costs(), budget, choice)
+        assert not gone & {message.key for message in plan.history}
+        trimmed = [part for part in plan.left_out if part.reason == "trimmed"]
+        gone |= {m.key for m in history for part in trimmed if part.first_index <= m.index <= part.last_index}
+        gone -= {message.key for message in plan.current}  # once a turn is open again, the next reply closes it anew
+        window = Window(FOLDED, plan.window)
