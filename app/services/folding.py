@@ -1,7 +1,6 @@
 """Running a job: read and plan, ask the model with no transaction open, commit if the plan still holds, repeat."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from time import monotonic
@@ -15,7 +14,7 @@ from app.core.model import Strategy, Usage
 from app.core.promotion import Merge, Seed
 from app.core.resolving import resolve
 from app.core.rewrite import Rewrite, Skip
-from app.core.summary import Connection, Summarizer, Summary, SummaryRequest
+from app.core.summary import Summarizer, Summary
 from app.errors import ModelError, ModelRejected
 from app.services import journal
 from app.services.committing import commit_fold, commit_merge, commit_rewrite, commit_seed
@@ -27,7 +26,6 @@ from app.services.failure import (
     UNSETTLED,
     Circumstances,
     Failure,
-    both,
     is_refusal,
     needs_rest,
     react,
@@ -39,6 +37,7 @@ from app.services.reading import read_head
 from app.services.remaking import commit_remake
 from app.services.rewriting import note_skipped
 from app.services.run import Entry, Run
+from app.services.trying import Trying
 from app.store import chats, jobs
 from app.store.clock import now_ms, to_ms
 from app.store.engine import Database
@@ -117,21 +116,7 @@ class Folding:
 
     async def _ask(self, step: Step) -> Summary:
         assert step.request is not None  # a step without a question is never asked
-        return await self._summarize(step.request, step.others)
-
-    async def _summarize(self, request: SummaryRequest, others: Sequence[Connection]) -> Summary:
-        """The summary, by another connection if the first one fails: then it is degraded."""
-        try:
-            return await self.summarizer.summarize(request)
-        except ModelError as error:
-            if not others:
-                raise
-            first = error
-        try:
-            summary = await self._summarize(replace(request, connection=others[0]), others[1:])
-        except ModelError as error:
-            raise both(first, error) from None
-        return replace(summary, degraded=True, usage=Usage(calls=first.calls) + summary.usage)
+        return await Trying(self.summarizer).summarize(step.request, step.others)
 
     async def _settle(self, run: Run, entry: Entry) -> None:
         """Store what came back, or note that nothing did."""
