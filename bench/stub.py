@@ -3,7 +3,7 @@
 from itertools import count
 from time import perf_counter
 
-from app.core.health import Health, Trial
+from app.core.health import Health, Pending, Trial
 from app.core.model import Usage
 from app.core.summary import Connection, CountTokens, Summary, SummaryRequest
 from bench.prose import lines
@@ -48,6 +48,13 @@ class Stub:
     def healths(self) -> dict[str, Health]:
         """There is no connection to tell of."""
         return {}
+
+    def pending(self, chat: str) -> Pending | None:  # noqa: ARG002  # the port's signature
+        """It answers at once."""
+        return None
+
+    def silent(self, chat: str, seconds: float) -> None:
+        """It never is."""
 
     def forget(self, name: str) -> None:
         """There is nothing to forget."""
