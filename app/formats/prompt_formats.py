@@ -44,7 +44,7 @@ def write_prompt(said: Sequence[Said], format: Format) -> Written:
     if format == "text":
         text = "\n".join(_line(one) for one in said)
         return Written([{"role": "user", "content": text}] if said else [], text=text)
-    return Written([_openai(one) for one in said])
+    return Written([_openai(one) for one in _results_at_calls(said)])
 
 
 def needs_opening(said: Sequence[Said]) -> bool:
@@ -90,7 +90,7 @@ def _anthropic(said: Sequence[Said]) -> Written:
     system = heads[0] if len(heads) == 1 else [_text(head) for head in heads]
     opening = [Said("user", OPENING)] if needs_opening(said) else []
     messages: list[Json] = []
-    for role, blocks in _spoken(_results_at_calls([*opening, *said[end:]])):
+    for role, blocks in _spoken([*opening, *_results_at_calls(said[end:])]):
         if messages and messages[-1]["role"] == role:
             messages[-1]["content"] += blocks
         else:
@@ -102,18 +102,28 @@ def _system_end(said: Sequence[Said]) -> int:
     return next((place for place, one in enumerate(said) if one.role != "system"), len(said))
 
 
-def _results_at_calls(said: Iterable[Said]) -> list[Said]:
-    """Every result right behind its call; Anthropic's API takes it nowhere else."""
-    placed: list[list[Said]] = []
-    callers: dict[object, list[Said]] = {}
+def _results_at_calls(said: Sequence[Said]) -> Sequence[Said]:
+    """Every result right behind its call, one for each: chat APIs refuse it elsewhere, and two of them.
+
+    Calls of one message with the same id count as one; results of the same call are joined.
+    """
+    if not any(one.tool_calls for one in said):
+        return said
+    placed: list[dict[object, Said]] = []
+    callers: dict[object, dict[object, Said]] = {}
     for one in said:
         group = callers.get(one.tool_call_id) if one.role == "tool" else None
         if group is not None:
-            group.append(one)
+            group[one.tool_call_id] = _joined(group.get(one.tool_call_id), one)
             continue
-        placed.append([one])
-        callers.update((call.get("id"), placed[-1]) for call in one.tool_calls or ())
-    return [one for group in placed for one in group]
+        calls = {call.get("id"): call for call in reversed(one.tool_calls or ())}
+        placed.append({0: one._replace(tool_calls=list(calls.values())[::-1]) if calls else one})
+        callers.update((name, placed[-1]) for name in calls)
+    return [one for group in placed for one in group.values()]
+
+
+def _joined(before: Said | None, result: Said) -> Said:
+    return result._replace(content=f"{before.content}\n\n{result.content}") if before else result
 
 
 def _spoken(said: Iterable[Said]) -> Iterable[tuple[str, list[Json]]]:

@@ -117,6 +117,7 @@ def test_the_same_again_changes_nothing(service: Service, chat: str) -> None:
         (said(created_at=1_700_000_000), "created_at"),
         (said(tool_calls="x"), "tool_calls"),
         (said(tool_calls=[{"function": {}}]), "tool_calls"),
+        (said(tool_calls=[CALL]), "tool_calls"),
         (said(extra=[]), "extra"),
         (said(extra={"a": "b\0"}), "extra"),
         (said(mood={"deep": "a\0"}), "mood"),

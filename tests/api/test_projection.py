@@ -138,6 +138,7 @@ def test_sizes_and_choices_that_do_not_fit_are_refused(service: Service, folded:
         {"current": [{"role": "user"}]},
         {"current": [{"role": "user", "content": ["x"]}]},
         {"current": "x"},
+        {"current": [{"role": "user", "content": "x", "tool_calls": [{"id": "k"}]}]},
         {"tools": ["look"]},
         {"frame": {"values": {}}},
         {"frame": {"template": "{{#open}}"}},

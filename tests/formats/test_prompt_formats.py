@@ -72,6 +72,38 @@ def test_anthropic_begins_with_the_user() -> None:
     assert not needs_opening([SYSTEM])
 
 
+def test_openai_results_follow_their_call() -> None:
+    """Whatever stood between goes behind them, as chat-completions APIs ask; what is in order stays so."""
+    calling, other = _calling("a", "b"), _calling("c")
+    said = [USER, calling, _result("b", "B."), USER, other, _result("a", "A."), REPLY, _result("c")]
+    found = write_prompt(said, "openai").messages
+    ids = [message.get("tool_call_id") for message in found]
+    assert ids == [None, None, "b", "a", None, None, "c", None]
+    ordered = [USER, calling, _result("a"), _result("b"), REPLY]
+    assert [message["role"] for message in write_prompt(ordered, "openai").messages] == [one.role for one in ordered]
+
+
+def test_a_call_has_one_result() -> None:
+    """Two results of one call are joined; two calls of a message with one id are one call, the first."""
+    said = [
+        USER,
+        _calling("k"),
+        _result("k", "A gate."),
+        _result("k", "A wall."),
+        USER,
+        _calling("k", "k"),
+        _result("k"),
+    ]
+    found = write_prompt(said, "openai").messages
+    assert [message["role"] for message in found] == ["user", "assistant", "tool", "user", "assistant", "tool"]
+    assert found[2]["content"] == "A gate.\n\nA wall."
+    assert found[4]["tool_calls"] == [_call("k")]
+    blocks = [block for message in write_prompt(said, "anthropic").messages for block in message["content"]]
+    used = [block["id"] for block in blocks if isinstance(block, dict) and block["type"] == "tool_use"]
+    answered = [block["tool_use_id"] for block in blocks if isinstance(block, dict) and block["type"] == "tool_result"]
+    assert used == answered == ["k", "k-2"]
+
+
 def test_anthropic_results_follow_their_call() -> None:
     """All of them, first in the user's next message, wherever they were said."""
     said = [USER, _calling("a", "b", text="So."), USER, _result("b", ""), REPLY, _result("a")]

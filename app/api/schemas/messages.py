@@ -66,6 +66,15 @@ class Said(StrictModel):
         examples=["Is the gate still shut?"],
     )
 
+    @field_validator("tool_calls")
+    @classmethod
+    def _made_by_assistant(
+        cls, calls: list[dict[str, Any]] | None, info: ValidationInfo
+    ) -> list[dict[str, Any]] | None:
+        if calls and info.data.get("role", Role.ASSISTANT) is not Role.ASSISTANT:
+            raise PydanticCustomError("no_caller", "Only an assistant's message can make tool calls.")
+        return calls
+
     @field_validator("content")
     @classmethod
     def _null_beside_calls(cls, content: str | None, info: ValidationInfo) -> str | None:
