@@ -176,7 +176,7 @@ class Projection(Shown):
     memory: MemoryPart
     window: Window
     tokens: TokenParts
-    prefix_hash: str = Field(description="Another one whenever the beginning of the prompt changed; turns that join leave it alone.")
+    prefix_hash: str = Field(description="Another one once the beginning of the prompt changed; turns may join.")
     prefix_changed_by: Literal["system_prompt", "fold", "memory", "trim", "edit"] | None = Field(
         description="Why the beginning is not that of the view's last prompt, or of `known_prefix`."
     )
