@@ -50,7 +50,7 @@ class Beginning:
 
     `system`: whatever stands before the memory, tools included. `memory`: its text and its placement, "" where it
     stands behind some of the past. `past`: a line per message that is sent before the current ones and before a memory
-    behind them (`line_of`). `first`: the key of the first message of the window, 0 without one.
+    behind them (`line_of`), `behind` those after it. `first`: the key of the window's first message, 0 without one.
     """
 
     system: str
@@ -60,6 +60,7 @@ class Beginning:
     changes: int
     past: Sequence[str]
     first: int = 0
+    behind: Sequence[str] = ()
 
     def prefix(self) -> Prefix:
         """What is kept of it."""
@@ -96,7 +97,10 @@ def changed_by(before: Prefix, after: Beginning) -> Cause | None:
     if before.covered != now.covered:
         return "fold" if folded else "memory"
     trimmed = before.dropped < now.dropped or 0 < after.first <= before.dropped
-    return "trim" if trimmed else "edit"
+    if trimmed:
+        return "trim"
+    moved = before.sent is not None and before.history == _hash([*after.past, *after.behind][: before.sent])
+    return "memory" if moved else "edit"
 
 
 def following(before: Prefix, after: Beginning) -> Prefix:

@@ -64,15 +64,16 @@ class Drawn:
         """
         parts, state, plan = self.parts, self.sketch.state, self.plan
         newest, start = state.last_covered, plan.first_index or 0
-        depth = self._before_memory()
+        depth, lines = self._before_memory(), [line_of(said._asdict()) for said in parts.past] if whole else []
         return Beginning(
             system=json.dumps([*parts.heads, *self._looks()]),
             memory=f"{parts.placement} {parts.memory}" if depth is None else "",
             covered=0 if newest is None else newest + 1,
             dropped=plan.window.before,
             changes=state.chat.changes,
-            past=[line_of(said._asdict()) for said in parts.past[:depth]] if whole else (),
+            past=lines[:depth],
             first=next((message.key for message in plan.history if message.index >= start), 0),
+            behind=[] if depth is None else lines[depth:],
         )
 
     def _looks(self) -> list[object]:

@@ -40,6 +40,8 @@ BEGINNINGS = st.builds(
         ({"dropped": 0, "first": 9, "past": ("b", "c")}, "edit"),
         ({"changes": 1, "past": ("a", "x", "c")}, "edit"),
         ({"past": ("a", "c")}, "edit"),
+        ({"past": ("a", "b"), "behind": ("c", "d")}, "memory"),
+        ({"past": ("a", "b"), "behind": ("x", "d")}, "edit"),
         ({"past": ("x", "a", "b", "c")}, "edit"),
     ],
 )
