@@ -6,11 +6,14 @@ import pytest
 
 from tests.support.service import Service
 
-CALL = {"id": "k", "type": "function", "function": {"name": "look", "arguments": "{}"}}
-ASKED = [{"role": "user", "content": "Look."}, {"role": "assistant", "content": None, "tool_calls": [CALL]}]
-SAID = {"role": "assistant", "content": "No idea."}
-NEXT = {"role": "user", "content": "Next?"}
-RESULT = {"role": "tool", "tool_call_id": "k", "content": "A gate."}
+CALL: dict[str, Any] = {"id": "k", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+ASKED: list[dict[str, Any]] = [
+    {"role": "user", "content": "Look."},
+    {"role": "assistant", "content": None, "tool_calls": [CALL]},
+]
+SAID: dict[str, Any] = {"role": "assistant", "content": "No idea."}
+NEXT: dict[str, Any] = {"role": "user", "content": "Next?"}
+RESULT: dict[str, Any] = {"role": "tool", "tool_call_id": "k", "content": "A gate."}
 
 
 def record(service: Service, chat: str, messages: list[dict[str, Any]]) -> None:
