@@ -173,8 +173,7 @@ def _framed(sketch: Sketch, current: Sequence[Mapping[str, Any]], who: Voices) -
     # What the frame adds is nobody's line and bears no name; what it replaces is still its speaker's.
     alone = added if not gone else []
     framed = [message for message in framed if not _is_blank(message)]
-    gone = [message for message in current if message not in framed]
-    more = sketch.tally.messages(added) - sketch.tally.messages(gone)
+    more = sketch.tally.messages(framed) - sketch.tally.messages(current)
     costs = replace(sketch.costs, current=sketch.costs.current + more)
     said = [Said(m["role"], m["content"]) if m in alone else who.said(_content(m)) for m in framed]
     return replace(sketch, costs=costs), said

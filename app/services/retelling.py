@@ -34,7 +34,7 @@ class Retelling:
 
     def __init__(self, prompts: PromptLibrary, counters: Counters) -> None:
         self._prompts, self._counters = prompts, counters
-        self._count_again = lru_cache(maxsize=512)(self._counted)
+        self._count_again = lru_cache(maxsize=64)(self._counted)
 
     def room(self, state: ChatState, previous_text: str, connection: Connection) -> int:
         """Tokens that the summarizer's window leaves for the turns, at least 1 (rolling-and-buffer.md, `rolling`)."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sqlmodel import Session
 
@@ -31,11 +30,6 @@ class Voices:
     def stored(self, sent: Iterable[Message], texts: Mapping[int, Content]) -> list[Said]:
         """The messages of a plan; one that was deleted since it was planned is missing."""
         return [self.said(texts[message.key]) for message in sent if message.key in texts]
-
-    def requested(self, messages: Iterable[Mapping[str, Any]]) -> list[Said]:
-        """Messages of the request, named as stored ones are."""
-        optional = ("name", "content", "tool_calls", "tool_call_id")
-        return [self.said(Content(m["role"], *(m.get(field) for field in optional))) for m in messages]
 
     def said(self, message: Content) -> Said:
         """One message."""

@@ -147,3 +147,15 @@ def test_values_are_data(service: Service, told: str) -> None:
     values = {"hour": "{{user_message}} <b> {{hour.__class__}}"}
     found = post(service, told, current=[ASKED], frame={**FRAME, "values": values})
     assert found["messages"][-1]["content"] == f"{values['hour']}: Is the gate shut?"
+
+
+def test_a_frame_costs_what_it_says(service: Service, chat: str) -> None:
+    """Also where it says word for word what another message of the turn says."""
+    line = "stone " * 200
+    current = [{"role": "user", "content": line}, {"role": "user", "content": "And?"}]
+    frame = {"template": line, "position": "replace"}
+    service.put(f"/chats/{chat}", {"strategy": "none"})
+    found = service.post(f"/chats/{chat}/projection", {"current": current, "frame": frame}).json()
+    plain = service.post(f"/chats/{chat}/projection", {"current": [current[0]] * 2}).json()
+    assert [message["content"] for message in found["messages"]] == [line, line]
+    assert found["tokens"] == plain["tokens"]
