@@ -6,7 +6,7 @@ layers and is exact; how much is sent, and what `memory_tokens` asks for, is as 
 
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from app.core.batches import Batch
 from app.core.settings import LayeredSettings
@@ -94,9 +94,26 @@ def count_merges(counts: Sequence[int], folds: int, settings: LayeredSettings) -
     >>> count_merges([30], 2, LayeredSettings())
     1
     """
-    batch = Batch(1, 0, 0)
-    by_counts = replace(settings, memory_tokens=0)
-    return estimate((batch for _ in range(folds)), [[1] * count for count in counts], by_counts, Terms()).merges
+    sizes = [0] * settings.max_layers
+    for layer, count in enumerate(counts):  # what lies beyond the deepest layer counts with it
+        sizes[min(layer, len(sizes) - 1)] += count
+    merges = 0
+    for _ in range(folds):  # a job asks after every fold: plain numbers, no lines
+        sizes[0] += 1
+        for layer in range(len(sizes)):
+            merges += _settle(sizes, layer, settings)
+    return merges
+
+
+def _settle(sizes: list[int], layer: int, settings: LayeredSettings) -> int:
+    """Promote out of a layer until it fits; how many merges that takes."""
+    merges, deepest = 0, layer == len(sizes) - 1
+    while sizes[layer] > settings.snippets_per_layer and not (deepest and settings.deepest_layer == "keep"):
+        merged = deepest or sizes[layer + 1] > 0
+        sizes[layer] -= settings.snippets_per_promotion if merged else 1
+        sizes[layer if deepest else layer + 1] += 1
+        merges += merged
+    return merges
 
 
 def _guess(source: int, settings: LayeredSettings) -> float:
