@@ -15,6 +15,7 @@ from sqlmodel import Session
 from app.core.model import Role, Strategy, Usage
 from app.errors import Conflict, InvalidRequest, NotFound
 from app.services.counters import ChatCounters
+from app.services.paying import share_of
 from app.services.ports import Counter, Runner
 from app.services.reading import require_chat
 from app.services.sessions import open_session
@@ -82,7 +83,9 @@ class MessageView:
 
 @dataclass(frozen=True, slots=True)
 class Appended:
-    """What an append did. `reason`: why no fold was started, or how the one that was waited for ended."""
+    """What an append did. `reason`: why no fold was started, or how the one that was waited for ended. `place`: which
+    batch of its job it brought, counted from 1.
+    """
 
     appended: int
     duplicates: int
@@ -91,6 +94,7 @@ class Appended:
     usage: Usage
     reason: str | None
     strategy: str = Strategy.LAYERED
+    place: int = 0
 
 
 @dataclass(frozen=True)
@@ -142,8 +146,8 @@ class Recording:
             job, reason = self._queue(session, chat, fold, replied=replied) if fresh else (None, "nothing_new")
             session.flush()
             items = self._items(session, chat, [draft.id for draft in drafts if draft.id in known], start)
-            job_id = job.id if job else None
-            return Appended(len(fresh), len(known), items, job_id, Usage(), reason, chat.strategy)
+            job_id, place = (job.id, job.total) if job else (None, 0)
+            return Appended(len(fresh), len(known), items, job_id, Usage(), reason, chat.strategy, place)
 
     def page(self, chat_id: str, *, state: str, after: int, limit: int) -> list[MessageView]:
         """Messages with index over `after`, in order. Raises NotFound."""
@@ -184,7 +188,7 @@ class Recording:
             chat = require_chat(session, chat_id)
             ids = [item.id for item in appended.items]
             items = [show(*row) for row in paging.chosen(session, chat.key, chat.strategy, ids)]
-        usage = jobs.read_usage(job.usage) if job else Usage()
+            usage = share_of(session, chat, job, appended.place) if job else Usage()
         return replace(appended, items=items, usage=usage, reason=_outcome(job, appended.strategy))
 
 

@@ -1,5 +1,6 @@
 """Rolling memory beside what goes on: replies during a fold, long backlogs, jobs that were cut, what is said of it."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -42,12 +43,14 @@ async def over(table: Held) -> None:
 
 
 async def test_a_reply_during_a_fold_is_checked_after_it(table: Held) -> None:
-    """It joins the job, and brings a fold of its own; each reply of them at most one."""
+    """It joins the job, and brings a fold of its own, which it pays for; each reply of them at most one."""
     roll(table)
-    await table.say(1, 2, fold="background")
+    first = asyncio.create_task(table.say(1, 2))
     await table.models.arrived(1)
-    await table.say(3, 4, fold="background")
+    second = asyncio.create_task(table.say(3, 4))
+    await until(lambda: value(table, "total FROM jobs"), lambda total: total == 2)
     await table.models.answer(*range(1, 9))
+    assert [(await told).usage.calls for told in (first, second)] == [1, 1]
     await over(table)
     assert (table.status().counts.ghosted, len(table.models.requests)) == (6, 2)
     assert_chains(table.database, "c")
