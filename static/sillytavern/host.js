@@ -1,0 +1,38 @@
+/**
+ * What is asked of SillyTavern, in one place: everything that differs between its versions stays in here.
+ */
+
+/** SillyTavern as it is at this moment; ask anew each time, its fields are copies. @returns {any} */
+export const context = () => SillyTavern.getContext();
+
+/** The chat's messages themselves, in order. @returns {any[]} */
+export const messages = () => context().chat ?? [];
+
+/**
+ * The open chat, or null where none is (the welcome screen has messages too, but no file).
+ * `parent`: the file name of the chat it was branched from.
+ * @returns {{id: string, title: string, parent: string|null, user: string, character: string}|null}
+ */
+export function openChat() {
+    const { chatMetadata, chatId, groupId, characterId, name1, name2, groups } = context();
+    const id = chatMetadata?.integrity;
+    if (!id || !chatId || (groupId == null && characterId == null)) return null;
+    const group = groupId == null ? null : groups.find((/** @type {any} */ one) => one.id === groupId);
+    return { id, title: String(chatId), parent: chatMetadata.main_chat ?? null, user: name1, character: group?.name ?? name2 };
+}
+
+/** Whether a generation is under way, whoever began it. */
+export const isGenerating = () => document.body.dataset.generating === 'true';
+
+/**
+ * @param {'info'|'success'|'warning'|'error'} kind @param {string} text @param {Record<string, any>} [options] of toastr
+ */
+export function toast(kind, text, options = {}) {
+    toastr[kind](text, 'Turnfold', { escapeHtml: true, preventDuplicates: true, ...options });
+}
+
+/** Calls `listener` at each of the events that this version has. @param {string[]} names @param {(...told: any[]) => void} listener */
+export function on(names, listener) {
+    const { eventSource, eventTypes } = context();
+    for (const name of names) if (eventTypes[name]) eventSource.on(eventTypes[name], listener);
+}
