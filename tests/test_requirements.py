@@ -14,6 +14,7 @@ WANTED = {
     "run": PROJECT["project"]["dependencies"],
     "dev": PROJECT["project"]["dependencies"] + PROJECT["dependency-groups"]["dev"],
     "model": PROJECT["dependency-groups"]["model"],
+    "browser": PROJECT["dependency-groups"]["browser"],
 }
 
 
