@@ -36,3 +36,29 @@ export function on(names, listener) {
     const { eventSource, eventTypes } = context();
     for (const name of names) if (eventTypes[name]) eventSource.on(eventTypes[name], listener);
 }
+
+/**
+ * A toast that stays until it is closed, with `content` in it. @param {Node} content
+ * @returns {{close: () => void, isOpen: () => boolean}}
+ */
+export function note(content) {
+    const options = { timeOut: 0, extendedTimeOut: 0, tapToDismiss: false, closeButton: true, preventDuplicates: false };
+    const shown = toastr.info('', 'Turnfold', options);
+    shown[0].append(content);
+    return { close: () => toastr.clear(shown, { force: true }), isOpen: () => shown[0].isConnected };
+}
+
+/**
+ * A dialog, not shown yet: `show()` promises its result, `complete(result)` closes it.
+ * @param {Node} content @param {Record<string, any>} [options] of SillyTavern's popup @returns {any}
+ */
+export function dialog(content, options = {}) {
+    const { Popup, POPUP_TYPE } = context();
+    return new Popup(content, POPUP_TYPE.TEXT, '', { leftAlign: true, allowVerticalScrolling: true, ...options });
+}
+
+/** Whether something asks for the person's attention already. */
+export const isPopupOpen = () => document.querySelector('dialog[open]') !== null;
+
+/** Scrolls to a message, which is rendered first if need be. @param {number} index */
+export const jumpTo = (index) => context().executeSlashCommandsWithOptions(`/chat-jump ${Math.trunc(index)}`);
