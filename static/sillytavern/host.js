@@ -21,6 +21,9 @@ export function openChat() {
     return { id, title: String(chatId), parent: chatMetadata.main_chat ?? null, user: name1, character: group?.name ?? name2 };
 }
 
+/** One of SillyTavern's own modules, for what its context does not offer. @param {string} path @returns {Promise<any>} */
+export const internals = (path) => import(`/${path}`);
+
 /** Whether a generation is under way, whoever began it. */
 export const isGenerating = () => document.body.dataset.generating === 'true';
 
