@@ -1,12 +1,12 @@
 /**
- * When SillyTavern's model is free for Turnfold: nobody generates, and nobody has begun or ended just now. Dry runs are no
- * generations; all replies of a group's round are one.
+ * When SillyTavern's model is free for Turnfold: nobody generates, and nobody has begun or ended just now. Dry runs are
+ * no generations; all replies of a group's round are one.
  */
 
 import { internals, isGenerating, on } from './host.js';
 
-const CALM_MS = 500; // after a generation: its reply is saved, and the next member or an automatic continuation may begin
-const BEGINNING_MS = 1500; // of one that has begun and shows it nowhere yet; what began may have been a slash command alone
+const CALM_MS = 500; // after a generation: its reply is saved, and an automatic continuation may begin
+const BEGINNING_MS = 1500; // of one that has begun and shows it nowhere yet; it may be a slash command alone
 const LOOK_MS = 100;
 
 let since = -Infinity;

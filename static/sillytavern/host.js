@@ -21,8 +21,14 @@ export function openChat() {
     return { id, title: String(chatId), parent: chatMetadata.main_chat ?? null, user: name1, character: group?.name ?? name2 };
 }
 
-/** One of SillyTavern's own modules, for what its context does not offer. @param {string} path @returns {Promise<any>} */
+/**
+ * One of SillyTavern's own modules, for what its context does not offer.
+ * @param {string} path @returns {Promise<any>}
+ */
 export const internals = (path) => import(`/${path}`);
+
+/** Whether SillyTavern is connected to a model. */
+export const online = () => context().onlineStatus !== 'no_connection';
 
 /** Whether a generation is under way, whoever began it. */
 export const isGenerating = () => document.body.dataset.generating === 'true';

@@ -1,3 +1,8 @@
 /** Turnfold in SillyTavern: it syncs, asks and shows; the server decides. Wires the parts together, and no more. */
 
-export {};
+import { on } from './host.js';
+import { startSource } from './source.js';
+
+on(['APP_READY'], () => {
+    startSource();
+});

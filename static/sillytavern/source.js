@@ -1,0 +1,182 @@
+/**
+ * Where summaries come from: what the panel offers, which is in force, and the calls that SillyTavern's own models
+ * answer.
+ */
+
+import { answering, check, CONNECTION, giveBack, isWilling, resume, startAnswering, wake } from './calls.js';
+import { context, on, online } from './host.js';
+import { listen, session, tell } from './session.js';
+import { save, server, settings } from './settings.js';
+import { part } from './turnfold.js';
+
+/** The connections that the panel makes, by the kind of source. */
+const NAMES = Object.freeze({
+    main: CONNECTION,
+    profile: CONNECTION,
+    openai: 'sillytavern-openai',
+    ollama: 'sillytavern-ollama',
+    extractive: 'extractive',
+});
+const HINTS = Object.freeze({
+    main: 'The model you play with writes the summaries too, while this page is open and you are not generating.'
+        + ' Nothing of your preset goes along.',
+    profile: "Another model of SillyTavern's, as a profile of its Connection Manager reaches it. A profile can bring"
+        + ' formatting of its own along: its instruct template and its prompt post-processing.',
+    server: 'The server asks it by itself, with this page closed too.',
+    extractive: 'Picks whole sentences from the chat. Works at once and offline, and reads worse than what a model'
+        + ' writes.',
+});
+const LENT = ['main', 'profile'];
+const ENDED = ['succeeded', 'failed', 'cancelled'];
+const MOST_LEFT = 2; // a browser has six connections to a server, and streams take one each
+
+/** @type {Map<string, AbortController>} chats that were left while a job of theirs ran, with what ends their streams */
+const left = new Map();
+/** @type {string|null} */
+let opened = null;
+/** @type {string|null} the chat that was asked about since it was opened, or the server came back */
+let looked = null;
+
+/**
+ * @typedef {{kind: 'main'|'profile'|'openai'|'ollama'|'extractive', title: string, hint: string,
+ *   profiles?: {id: string, name: string}[]}} Source
+ */
+
+/** What can write the summaries, the first choice first; `profiles` are those that can be asked. @returns {Source[]} */
+export function sources() {
+    return [
+        { kind: 'main', title: "SillyTavern's connection", hint: HINTS.main },
+        { kind: 'profile', title: 'A connection profile', hint: HINTS.profile, profiles: profiles() },
+        { kind: 'openai', title: 'OpenAI-compatible', hint: HINTS.server },
+        { kind: 'ollama', title: 'Ollama', hint: HINTS.server },
+        { kind: 'extractive', title: 'Built in, without a model', hint: HINTS.extractive },
+    ];
+}
+
+/** @returns {{id: string, name: string}[]} */
+function profiles() {
+    const { extensionSettings: all, ConnectionManagerRequestService: service } = context();
+    if (all.disabledExtensions?.includes('connection-manager') || !all.connectionManager) return [];
+    return service.getSupportedProfiles().map((/** @type {any} */ { id, name }) => ({ id, name }));
+}
+
+/**
+ * Makes the connection as it is asked for, and has the chats use it: all of them, or the open one, as `scope` in the
+ * settings says. Throws a TurnfoldError.
+ * @param {Source['kind']} kind
+ * @param {Record<string, any>} [fields] `profile` (an id); of openai and ollama those of `PUT /v1/connections/{name}`
+ */
+export async function chooseSource(kind, { profile = '', ...fields } = {}) {
+    const name = NAMES[kind];
+    if (LENT.includes(kind)) await provide(name);
+    else if (kind !== 'extractive') await put(name, { provider: kind, ...fields });
+    await useConnection(name);
+    if (!LENT.includes(kind)) return;
+    Object.assign(settings(), { source: { kind, profile } });
+    save();
+    if (session.id) wake(session.id);
+}
+
+/**
+ * The connection that lends SillyTavern's models; one that is there already keeps what was set of it.
+ * @param {string} name
+ */
+async function provide(name) {
+    const there = await server().request('GET', `/connections/${part(name)}`).catch(missing);
+    if (there?.provider !== 'client') await put(name, { provider: 'client' });
+}
+
+/** @param {any} error @returns {null} */
+function missing(error) {
+    if (error.status !== 404) throw error;
+    return null;
+}
+
+/** @param {string} name @param {Record<string, any>} body */
+const put = (name, body) => server().request('PUT', `/connections/${part(name)}`, { body });
+
+/** @param {string} connection */
+const useConnection = (connection) => (settings().scope === 'chat' && session.id
+    ? server().chat(session.id).request('PATCH', '', { body: { settings: { connection } } })
+    : server().request('PATCH', '/settings', { body: { connection } }));
+
+/**
+ * Which source is in force, by the server's own word. `kind` is null where the server uses a connection that the panel
+ * does not make; `note` says what must be done first, if anything.
+ * @param {any} status the chat's
+ * @returns {{kind: Source['kind']|null, profile: string, connection: string, note: string}}
+ */
+export function currentSource(status) {
+    const connection = status?.connection?.name ?? '';
+    const { kind, profile } = settings().source;
+    const found = /** @type {Source['kind'][]} */ (Object.keys(NAMES)).find((one) => NAMES[one] === connection) ?? null;
+    if (connection !== CONNECTION) return { kind: found, profile: '', connection, note: '' };
+    return { kind: kind === 'profile' ? kind : 'main', profile, connection, note: note(kind, profile) };
+}
+
+/** @param {string} kind @param {string} profile */
+function note(kind, profile) {
+    if (!settings().enabled) return 'Turnfold is off here, so summaries wait.';
+    if (isWilling()) return '';
+    return kind === 'profile' && !profile ? 'Waiting: choose a profile.' : 'Waiting: connect SillyTavern to a model.';
+}
+
+/** Answers the server's calls from now on. */
+export function startSource() {
+    startAnswering();
+    listen('opened', change);
+    listen('closed', change);
+    listen('phase', look);
+    listen('event', ({ detail }) => hear(session.id, detail));
+    on(['ONLINE_STATUS_CHANGED'], () => {
+        tell('source');
+        if (online()) resume();
+    });
+}
+
+/** Calls that came while nobody listened are told by no event. */
+function look() {
+    if (session.phase === 'away') looked = null;
+    if (session.phase !== 'ready' || !session.id || looked === session.id) return;
+    looked = session.id;
+    wake(session.id);
+}
+
+/** @param {string|null} chat @param {import('./turnfold.js').TurnfoldEvent} told */
+function hear(chat, { event, data }) {
+    if (!settings().enabled) return giveBack();
+    if (event === 'client_call' && chat && data.connection === CONNECTION) wake(chat);
+    if (event === 'job' && chat && chat === answering()) check();
+}
+
+/** Another chat is open: the one that was goes on as long as its job needs us. */
+function change() {
+    looked = null;
+    if (!settings().enabled) giveBack();
+    if (session.id === opened) return;
+    if (opened) goOn(opened);
+    opened = session.id;
+    if (opened) left.get(opened)?.abort();
+}
+
+/** Answers a chat that is not open, until its job ends. @param {string} chat */
+async function goOn(chat) {
+    const cut = new AbortController();
+    left.set(chat, cut);
+    if (left.size > MOST_LEFT) [...left.values()][0].abort();
+    try {
+        await followLeft(chat, cut.signal);
+    } finally {
+        if (left.get(chat) === cut) left.delete(chat);
+    }
+}
+
+/** @param {string} chat @param {AbortSignal} signal */
+async function followLeft(chat, signal) {
+    const status = await server().chat(chat).status({ signal }).catch(() => null);
+    if (!status?.job || !settings().enabled) return;
+    for await (const told of server().chat(chat).events({ signal, onOpen: () => wake(chat) })) {
+        hear(chat, told);
+        if (told.event === 'job' && ENDED.includes(told.data.state)) return;
+    }
+}
