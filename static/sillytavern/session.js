@@ -24,7 +24,7 @@ export const NO_MEMORY = Object.freeze({ text: '', version: 0, ghosted: [] });
 /** @type {Session} */
 export const session = { id: null, chat: null, signal: AbortSignal.abort(), phase: 'closed', status: null, memory: NO_MEMORY, error: null };
 
-/** Tells `opened`, `closed`, `phase`, `status`, `memory` (all after the change) and `event` (detail: one of the server's). */
+/** Tells `opened`, `closed`, `phase`, `status`, `memory`, `synced` (all after the change) and `event` (detail: one of the server's). */
 export const told = new EventTarget();
 
 /** @param {string} what @param {unknown} [detail] */
@@ -32,3 +32,6 @@ export const tell = (what, detail) => told.dispatchEvent(new CustomEvent(what, {
 
 /** @param {string} what @param {(event: any) => void} listener */
 export const listen = (what, listener) => told.addEventListener(what, listener);
+
+/** What a chat that is new to the server begins with there, besides its names: settings. @type {(() => Record<string, any>)[]} */
+export const beginnings = [];
