@@ -1,0 +1,106 @@
+/** What one is asked when a chat comes from Summaryception, and what one is told when its memory was taken over. */
+
+import { beginning, button, count, element } from './dom.js';
+import { dialog, toast } from './host.js';
+
+/**
+ * @typedef {{snippets: number, banks: number, hidden: number, running: boolean,
+ *   items: {id: string, text: string, note?: string}[]}} Offer
+ * @typedef {{snippets: number, warnings: {detail: string}[], ghosts: number, stranded: number, running: boolean}} Result
+ * @typedef {{answer: 'taken'|'anew'|'left', chosen: Set<string>}} Decided
+ */
+
+const MOST_SHOWN = 200; // characters of a prompt
+
+/** @type {[Decided['answer'], string, string][]} */
+const CHOICES = [
+    ['taken', 'Take its memory over', 'Its snippets become Turnfold’s, and the messages under them ghosts: readable as'
+        + ' before, with the snippets in the prompt. No model is asked.'],
+    ['anew', 'Begin anew', 'The messages that it hid are shown again, and Turnfold makes a memory of its own of them.'],
+    ['left', 'Leave this chat to Summaryception', 'Turnfold stays out of this chat: it folds nothing and adds nothing.'],
+];
+
+/**
+ * @param {Offer} offer @param {AbortSignal} signal closes the dialog
+ * @returns {Promise<Decided|null>} null where nothing was decided
+ */
+export async function drawOffer(offer, signal) {
+    /** @type {Decided['answer']|null} */
+    let answer = null;
+    const boxes = [...offer.items, ...(offer.running ? [OFF] : [])].map(box);
+    const choices = CHOICES.map(([choice, title, meaning]) => {
+        const label = element('span', {}, element('b', {}, title), element('span', {}, meaning));
+        const made = button('', () => { answer = choice; popup.complete(null); }, { className: 'turnfold-choice', 'data-choice': choice });
+        made.append(label);
+        return made;
+    });
+    const popup = dialog(element('div', { className: 'turnfold-backlog turnfold-takeover' },
+        element('h3', {}, 'A memory from Summaryception'),
+        element('p', {}, `${found(offer)} Nothing is folded in this chat before you choose, and nothing of`
+            + ' Summaryception’s is deleted, whatever you choose.'),
+        boxes.length ? element('div', {}, element('p', {}, 'These go with it:'), ...boxes.map(({ row }) => row)) : null,
+        ...choices), { okButton: 'Not now' });
+    await shown(popup, signal);
+    return answer && { answer, chosen: new Set(boxes.filter(({ input }) => input.checked).map(({ id }) => id)) };
+}
+
+const OFF = {
+    id: 'off',
+    text: 'Switch Summaryception off',
+    note: 'It still runs: it would go on hiding messages and adding its own memory. Its settings and memory stay.',
+};
+
+/** @param {Offer} offer */
+function found({ snippets, banks, hidden }) {
+    const several = banks > 1 ? ` in ${banks} banks, of which the active one is taken` : '';
+    const under = hidden ? `, and hidden ${count(hidden, 'message')} of it` : '';
+    return `Summaryception has made ${count(snippets, 'snippet')} of this chat${several}${under}.`;
+}
+
+/** @param {{id: string, text: string, note?: string}} item */
+function box({ id, text, note }) {
+    const input = element('input', { type: 'checkbox', checked: true, 'data-item': id });
+    const row = element('label', { className: 'turnfold-item checkbox_label', title: text },
+        input, element('span', {}, beginning(text, MOST_SHOWN), note ? element('small', {}, ` ${note}`) : null));
+    return { id, input, row };
+}
+
+/**
+ * What came of it. @param {Result} result @param {AbortSignal} signal
+ * @returns {Promise<boolean>} whether to show the messages that were hidden and are under no snippet
+ */
+export async function drawResult(result, signal) {
+    if (result.snippets && !result.warnings.length && !result.stranded && !result.running) {
+        toast('success', sum(result));
+        return false;
+    }
+    let show = false;
+    const shows = button(`Show ${count(result.stranded, 'hidden message')} again`,
+        () => { show = true; popup.complete(null); }, { className: 'turnfold-choice', 'data-choice': 'show' });
+    const popup = dialog(element('div', { className: 'turnfold-backlog turnfold-takeover' },
+        element('h3', {}, 'From Summaryception'),
+        element('p', {}, sum(result)),
+        ...result.warnings.map(({ detail }) => element('p', { className: 'turnfold-text' }, detail)),
+        result.running ? element('p', {}, STILL_RUNNING) : null,
+        ...(result.stranded ? [element('p', {}, STRANDED), shows] : [])), { okButton: 'Close' });
+    await shown(popup, signal);
+    return show;
+}
+
+const STRANDED = 'Some messages that Summaryception hid are under no snippet here: the model gets neither them nor a'
+    + ' summary of them. Shown again, they are sent, and folded in their turn. “Repair” finds them later too.';
+const STILL_RUNNING = 'Summaryception still runs, and will hide messages again. To stop it: Extensions, Manage'
+    + ' extensions, switch it off there, and reload the page.';
+
+/** @param {Result} result */
+const sum = ({ snippets, ghosts }) => (snippets
+    ? `${count(snippets, 'snippet')} taken over. ${count(ghosts, 'message')} that Summaryception had hidden are ghosts of Turnfold’s now.`
+    : 'Nothing of its memory could be taken. Nothing folds until you decide: open the chat again, or use the panel.');
+
+/** @param {any} popup @param {AbortSignal} signal */
+async function shown(popup, signal) {
+    const close = () => popup.complete(null);
+    signal.addEventListener('abort', close, { once: true });
+    await popup.show();
+    signal.removeEventListener('abort', close);
+}

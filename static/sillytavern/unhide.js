@@ -1,0 +1,28 @@
+/** Shows again what is hidden in the chat file: in the page, and in the file, which is saved once for all of it. */
+
+import { context, messages } from './host.js';
+import { changed } from './sync.js';
+
+/**
+ * Summaryception's mark goes with it: what a person hides later is a person's doing.
+ * @param {any[]} hidden messages of the open chat
+ */
+export async function unhide(hidden) {
+    for (const message of hidden) {
+        message.is_system = false;
+        for (const extra of [message.extra, ...(message.swipe_info ?? []).map((/** @type {any} */ one) => one?.extra)]) {
+            delete extra?.sc_ghosted;
+        }
+    }
+    redraw(new Set(hidden));
+    changed();
+    await context().saveChat();
+}
+
+/** What is rendered of them; further up messages are drawn when one scrolls there. @param {Set<any>} shown */
+function redraw(shown) {
+    const chat = messages();
+    for (const block of document.querySelectorAll('#chat .mes[is_system="true"]')) {
+        if (shown.has(chat[Number(block.getAttribute('mesid'))])) block.setAttribute('is_system', 'false');
+    }
+}
