@@ -30,6 +30,7 @@ from app.services.commands import Commands
 from app.services.connections import Connections
 from app.services.counters import ChatCounters
 from app.services.diagnosing import Diagnosing
+from app.services.digesting import Digesting
 from app.services.drawing import Drawing
 from app.services.editing import Editing
 from app.services.estimating import Estimating
@@ -152,6 +153,8 @@ def _services(
     steering = Steering(db, runner)
     reporting = Reporting(db, blocks, connections, models, Estimating(prompts, counters, connections))
     repairing = Repairing(db, runner)
+    recording = Recording(db, counters, runner)
+    editing = Editing(db, counters, runner)
     searching = Searching(db)
     watchers = Threads("turnfold-watching", 2)
     projecting = Projecting(db, Drawing(blocks, Budgeting(connections, counters)))
@@ -159,10 +162,11 @@ def _services(
     momentary = Momentary(db, planning.retelling, connections, models, models, counters, cooldown_s)
     return Services(
         keeping=Keeping(db, runner, connections),
-        recording=Recording(db, counters, runner),
-        editing=Editing(db, counters, runner),
+        recording=recording,
+        editing=editing,
         recovering=Recovering(db, counters, runner),
         syncing=Syncing(db, counters, runner),
+        digesting=Digesting(db),
         branching=Branching(db),
         steering=steering,
         repairing=repairing,
@@ -182,7 +186,7 @@ def _services(
         watching=Watching(db, Lookout(db, watchers), watchers),
         importing=Importing(db, counters, runner),
         exporting=Exporting(db),
-        commands=Commands(reporting, steering, searching),
+        commands=Commands(reporting, steering, searching, repairing, recording, editing),
         prompts=prompts,
         health=Readying(db, models, lambda: runner.alive),
     )

@@ -34,6 +34,7 @@ class GivenMessage:
     tool_calls: list[dict[str, Any]] | None = None
     tool_call_id: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+    id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,8 +49,13 @@ def write_prompt(said: Sequence[Said], format: Format) -> Written:
 
 def needs_opening(said: Sequence[Said]) -> bool:
     """Whether the user's first message has to be made up: Anthropic's API refuses a prompt that begins otherwise."""
-    first = next((one.role for one in said[_system_end(said) :]), "user")
+    spoken = _results_at_calls(said[_system_end(said) :])  # as it will be written: results move, what is blank goes
+    first = next((one.role for one in spoken if _says_something(one)), "user")
     return first == "assistant"
+
+
+def _says_something(said: Said) -> bool:
+    return bool(said.tool_calls or said.role == "tool" or (said.content and said.content.strip()))
 
 
 def _openai(said: Said) -> Json:

@@ -144,23 +144,25 @@ def _message(index: int, content: str, fields: Mapping[str, Any]) -> ParsedMessa
         role=Role.TOOL if ours.role else _role(fields),
         content=None if ours.wordless and ours.tool_calls and not content else content,
         name=None if name == ours.given_name else name,
+        id=ours.id,
         hidden=off and (ours.hidden or not ours.omitted),
         pinned=ours.pinned,
         omitted=off and ours.omitted,
         created_at=parse_send_date(fields.get("send_date")),
         tool_calls=ours.tool_calls,
         tool_call_id=ours.tool_call_id,
-        extra={**ours.extra, **_kept(fields, extra)},
+        extra={**ours.extra, **_kept(fields, extra, ours)},
         file_index=index,
         mark=_mark(extra),
         ghosted=ghosted,
     )
 
 
-def _kept(fields: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
+def _kept(fields: Mapping[str, Any], extra: Mapping[str, Any], ours: Marks) -> dict[str, Any]:
     kept = {key: value for key, value in fields.items() if key not in _DERIVED}
     if _GHOSTED in extra or MARKS in extra:
-        kept["extra"] = {key: value for key, value in extra.items() if key not in (_GHOSTED, MARKS)}
+        own_id = {MARKS: {"id": ours.id}} if ours.id else {}  # an export says it again
+        kept["extra"] = {key: value for key, value in extra.items() if key not in (_GHOSTED, MARKS)} | own_id
     return {"sillytavern": kept} if kept else {}
 
 

@@ -7,17 +7,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from app.formats.parsed import usable_id
+
 MARKS = "turnfold"
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Of one message. `given_name`: the name that was written where the message has none.
+    """Of one message. `id`: its own, which the extension gave it; `given_name`: the name that was written where the
+    message has none.
 
     `wordless`: its content is null, beside tool calls. `hidden` is told apart only where the message is `omitted`:
     SillyTavern has one field for both. `extra` is the message's own, but for what belongs to SillyTavern.
     """
 
+    id: str | None = None
     role: Literal["tool"] | None = None
     wordless: bool = False
     given_name: str | None = None
@@ -32,6 +36,7 @@ class Marks:
 def write_marks(marks: Marks) -> dict[str, Any]:
     """The JSON object; empty where there is nothing to say."""
     fields = {
+        "id": marks.id,
         "role": marks.role,
         "wordless": marks.wordless,
         "given_name": marks.given_name,
@@ -51,6 +56,7 @@ def read_marks(value: object) -> Marks:
     given_name, call_id, extra = (fields.get(name) for name in ("given_name", "tool_call_id", "extra"))
     calls = fields.get("tool_calls")
     return Marks(
+        id=usable_id(fields.get("id")),
         role="tool" if fields.get("role") == "tool" else None,
         wordless=fields.get("wordless") is True,
         given_name=given_name if isinstance(given_name, str) else None,

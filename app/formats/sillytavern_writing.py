@@ -102,12 +102,18 @@ def _extra(chat: GivenChat, message: GivenMessage, raw: Mapping[str, Any]) -> di
         del extra["type"]
     if message.ghosted:
         extra[_GHOSTED] = True
-    marks = write_marks(_marks(chat, message))
+    marks = write_marks(_marks(chat, message, _marked_id(message, raw)))
     return {**extra, MARKS: marks} if marks else extra
 
 
-def _marks(chat: GivenChat, message: GivenMessage) -> Marks:
+def _marked_id(message: GivenMessage, raw: Mapping[str, Any]) -> str | None:
+    """The id that the extension shall know it by. A file that came without ids goes without them."""
+    return message.id if MARKS in raw or _KEPT not in message.extra else None
+
+
+def _marks(chat: GivenChat, message: GivenMessage, own_id: str | None) -> Marks:
     return Marks(
+        id=own_id,
         role="tool" if message.role is Role.TOOL else None,
         wordless=message.content is None,
         given_name=None if message.name else _speaker(chat, message.role),

@@ -9,6 +9,7 @@ from app.services.checkup import Checkup
 from app.services.commands import Commands
 from app.services.connections import Connections
 from app.services.diagnosing import Diagnosing
+from app.services.digesting import Digesting
 from app.services.editing import Editing
 from app.services.exporting import Exporting
 from app.services.importing import Importing
@@ -40,6 +41,7 @@ class Services:
     editing: Editing
     recovering: Recovering
     syncing: Syncing
+    digesting: Digesting
     branching: Branching
     steering: Steering
     repairing: Repairing

@@ -148,6 +148,7 @@ def _given_message(row: Row) -> GivenMessage:
         tool_calls=row["tool_calls"],
         tool_call_id=row["tool_call_id"],
         extra=row["extra"] or {},
+        id=row["id"],
     )
 
 

@@ -18,6 +18,7 @@ from app.services.ports import Runner
 from app.services.preconditions import check_etag, etag
 from app.services.questions import note_new_server_settings, note_new_settings
 from app.services.reading import read_state, require_chat
+from app.services.recalling import recall
 from app.services.reporting import CountsView, count_messages
 from app.services.retiring import retire
 from app.services.switching import Switched, switch
@@ -105,10 +106,12 @@ class Keeping:
         with self.db.read() as session:
             return show_chat(session, require_chat(session, chat_id))
 
-    def page(self, after: tuple[int, int] | None, limit: int) -> list[tuple[tuple[int, int], ChatView]]:
-        """Chats, newest activity first, each with its place in the list."""
+    def page(
+        self, after: tuple[int, int] | None, limit: int, title: str | None = None
+    ) -> list[tuple[tuple[int, int], ChatView]]:
+        """Chats, newest activity first, each with its place in the list; with a title only those that bear it."""
         with self.db.read() as session:
-            found = chats.page(session, after, limit)
+            found = chats.page(session, after, limit, title)
             return [((chat.updated_at, chat.key), show_chat(session, chat)) for chat in found]
 
     def _check_window(self, session: Session, chat: Chat, fields: Mapping[str, Any]) -> None:
@@ -154,6 +157,7 @@ class Keeping:
             chats.save_server_settings(session, values)
             session.flush()
             note_new_server_settings(session, old, values)
+            recall(session, None, resolve(old, {})[0], resolve(values, {})[0])
             return _show_settings(values)
 
 
@@ -204,6 +208,7 @@ def _change(session: Session, chat: Chat, fields: Mapping[str, Any]) -> Switched
         session.flush()
         state = retire(session, read_state(session, chat))  # another window, or memory that slept while messages went
         former = resolve(chats.server_settings(session), before[4])[0]
+        recall(session, chat.key, former, state.settings)
         if chat.strategy == before[3]:
             note_new_settings(state, former)
         if _model_of(state.settings) != _model_of(former):

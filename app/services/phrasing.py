@@ -1,9 +1,10 @@
 """What slash commands say to a person: how things stand, and what happens next."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from app.core.facts import count
 from app.core.model import Strategy
+from app.services.repairing import Repaired
 from app.services.reporting import BacklogView, ConnectionStatus, LayerView, Status
 from app.services.steering import Cleared, Started, Stopped
 from app.services.working import JobView
@@ -126,6 +127,22 @@ def cleared_text(cleared: Cleared) -> str:
         f"Forgot {count(gone, 'snippet')}; {count(visible, 'message')} visible again. Nothing is lost."
         " The next message folds from the beginning; /sc-pause keeps it from that."
     )
+
+
+def repaired_text(found: Sequence[Repaired]) -> str:
+    """What a look or a repair found, a line each."""
+    if not found:
+        return "Nothing is wrong."
+    lines = [f"{finding.detail} ({'put right' if finding.fixed else finding.code})" for finding in found]
+    fixed = any(finding.fixed for finding in found)
+    return "\n".join([*lines, *([] if fixed else ["/sc-repair now puts right what has one right fix."])])
+
+
+def pinned_text(index: int, *, pinned: bool) -> str:
+    """What a pin does."""
+    if pinned:
+        return f"Message {index} is pinned: it is never folded, and always sent. /sc-pin {index} off takes that back."
+    return f"Message {index} is no longer pinned: it folds as any other."
 
 
 def spoken(seconds: float) -> str:

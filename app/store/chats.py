@@ -38,13 +38,15 @@ def add(session: Session, chat_id: str, fields: dict[str, Any]) -> Chat:
     return chat
 
 
-def page(session: Session, after: tuple[int, int] | None, limit: int) -> list[Chat]:
-    """Chats, newest activity first, after the place (updated_at, key). Sessions are none."""
+def page(session: Session, after: tuple[int, int] | None, limit: int, title: str | None = None) -> list[Chat]:
+    """Chats, newest activity first, after the place (updated_at, key); with a title only those. Sessions are none."""
     place = tuple_(col(Chat.updated_at), col(Chat.key))
     query = select(Chat).options(_LIGHT).where(col(Chat.session_of).is_(None))
     query = query.order_by(col(Chat.updated_at).desc(), col(Chat.key).desc()).limit(limit)
     if after is not None:
         query = query.where(place < after)
+    if title is not None:
+        query = query.where(col(Chat.title) == title)
     return list(session.execute(query).scalars())
 
 

@@ -8,6 +8,7 @@ from sqlalchemy import Executable, func, select
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, SQLModel, col
 
+from app.core.digest import Line
 from app.core.model import Strategy
 from app.store import messages, snippets
 from app.store.clock import now_ms
@@ -19,6 +20,7 @@ from app.store.view_tables import View
 
 _AT_ONCE = 100
 """Rows held at once: a message holds up to 1 MiB."""
+_LINES_AT_ONCE = 500
 
 _M, _S, _K, _V, _U = (
     SQLModel.metadata.tables[name].c
@@ -53,6 +55,13 @@ def stream_messages(session: Session, chat_key: int, strategy: str | None = None
     query = select(*columns, col(covering.id).label("leaf_id")).where(_M.chat_key == chat_key).order_by(_M.position)
     joined = col(covering.key) == (leaf if leaf is not None else -1)
     yield from _stream(session, query.select_from(Message).outerjoin(covering, joined))
+
+
+def stream_lines(session: Session, chat_key: int) -> Iterator[Line]:
+    """What a digest tells apart of each message, by index."""
+    query = select(_M.id, _M.role, _M.name, _M.hidden, _M.content).where(_M.chat_key == chat_key)
+    for row in session.execute(query.order_by(_M.position).execution_options(yield_per=_LINES_AT_ONCE)):
+        yield Line(*row)
 
 
 def stream_whole(session: Session, chat_key: int) -> Iterator[Row]:

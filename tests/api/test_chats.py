@@ -163,3 +163,13 @@ def test_strategy_none_is_served(service: Service, chat: str) -> None:
     service.put(f"/chats/{chat}", {})
     found = service.patch(f"/chats/{chat}", {"strategy": "none"}).json()
     assert (found["strategy"], found["memory_version"]) == ("none", 1)
+
+
+def test_chats_are_found_by_title(service: Service, chat: str) -> None:
+    """`?title=` lists the chats of exactly that title, newest first; another title has none."""
+    for name in ("a", "b"):
+        service.put(f"/chats/{chat}-{name}", {"title": f"Sera - {chat}"})
+    service.put(f"/chats/{chat}-c", {"title": f"Sera - {chat} - Branch #1"})
+    found = service.get("/chats", params={"title": f"Sera - {chat}"}).json()
+    assert [item["id"] for item in found["items"]] == [f"{chat}-b", f"{chat}-a"]
+    assert service.get("/chats", params={"title": f"sera - {chat}"}).json()["items"] == []

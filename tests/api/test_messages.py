@@ -3,6 +3,7 @@
 import sqlite3
 from contextlib import closing
 from typing import Any
+from zlib import crc32
 
 import pytest
 
@@ -249,3 +250,17 @@ def test_a_repeat_after_a_crash_is_a_duplicate(service: Service, chat: str) -> N
     assert send("k", "Yes.", "Yes.") == (0, 2, first[2])
     assert send("other", "Yes.", "Yes.")[:2] == (2, 0)
     assert send("k", "No.", "Yes.")[:2] == (2, 0)
+
+
+def test_a_digest_compares_histories(service: Service, chat: str) -> None:
+    """It is the checksum the API documents, and changes with a text, a mark and the order."""
+    service.say(chat, 1, fold="none")
+    first = service.get(f"/chats/{chat}/digest").json()
+    parts = [f"{line['id']}\x1f{line['role']}\x1f\x1f0\x1f{line['content']}\x1e" for line in turn_lines(1)]
+    assert first == {"messages": 2, "digest": f"{crc32(''.join(parts).encode()):08x}"}
+    service.patch(f"/chats/{chat}/messages/u1", {"hidden": True})
+    hidden = service.get(f"/chats/{chat}/digest").json()
+    assert hidden != first
+    service.patch(f"/chats/{chat}/messages/u1", {"hidden": False, "extra": {"mood": 1}, "pinned": True})
+    assert service.get(f"/chats/{chat}/digest").json() == first
+    assert service.get("/chats/nowhere/digest").status_code == 404

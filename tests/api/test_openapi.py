@@ -14,6 +14,7 @@ from tests.support.service import Service
 
 OPERATIONS = """
 PUT /v1/chats/{chat_id} · POST /v1/chats · GET /v1/chats · GET /v1/chats/{chat_id} · PATCH /v1/chats/{chat_id} ·
+GET /v1/commands · GET /v1/chats/{chat_id}/digest ·
 DELETE /v1/chats/{chat_id} · POST /v1/chats/{chat_id}/fork · POST /v1/chats/{chat_id}/messages ·
 GET /v1/chats/{chat_id}/messages · GET /v1/chats/{chat_id}/messages/{message_id} · PUT /v1/chats/{chat_id}/messages ·
 PATCH /v1/chats/{chat_id}/messages/{message_id} · DELETE /v1/chats/{chat_id}/messages/{message_id} ·

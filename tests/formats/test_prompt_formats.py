@@ -68,6 +68,7 @@ def test_anthropic_begins_with_the_user() -> None:
     said = [SYSTEM, REPLY, USER]
     assert needs_opening(said)
     assert write_prompt(said, "anthropic").messages[0] == {"role": "user", "content": OPENING}
+    assert needs_opening([SYSTEM, Said("user", " "), Said("assistant", "Hail.")])
     assert not needs_opening([SYSTEM, USER])
     assert not needs_opening([SYSTEM])
 

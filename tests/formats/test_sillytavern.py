@@ -277,3 +277,12 @@ def test_our_own_names_outlive_a_save() -> None:
     chat = open_chat(jsonl(header, line("Hello.")))
     assert (chat.title, chat.user_name, chat.character_name) == ("The gate", "Mira", "Tom")
     assert chat.extra["sillytavern"]["chat_metadata"] == {"note_prompt": "x"}
+
+
+def test_a_message_keeps_the_id_the_extension_gave_it() -> None:
+    """`extra.turnfold.id` is the message's id, so that the extension finds it again; what is no id is left."""
+    marked = line(extra={"turnfold": {"id": "tf1"}, "api": "x"})
+    messages, warnings = read(jsonl(marked, line(extra={"turnfold": {"id": "a/b"}}), line(extra={"turnfold": 7})))
+    assert [message.id for message in messages] == ["tf1", None, None]
+    assert messages[0].extra == {"sillytavern": {"extra": {"api": "x", "turnfold": {"id": "tf1"}}}}
+    assert warnings == []

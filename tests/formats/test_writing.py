@@ -212,3 +212,11 @@ def test_marks_of_others_do_no_harm(value: Any) -> None:
     marks = read_marks(value)
     assert isinstance(marks.extra, dict)
     assert all(call["id"] for call in marks.tool_calls or [])
+
+
+def test_an_id_comes_back_where_the_extension_gave_it() -> None:
+    """What the extension sent, or a file brought with an id, has it in the file; a file without ids gets none."""
+    plain: dict[str, Any] = {"sillytavern": {"send_date": "x"}}
+    marked: dict[str, Any] = {"sillytavern": {"extra": {"turnfold": {"id": "old"}}}}
+    ids = [raw(said(name="A", id="m1", extra=extra))["extra"] for extra in ({}, plain, marked)]
+    assert ids == [{"turnfold": {"id": "m1"}}, {}, {"turnfold": {"id": "m1"}}]

@@ -1,14 +1,16 @@
 """Chats: making, listing, reading, changing, deleting and forking them."""
 
+from typing import Annotated
 from urllib.parse import quote
 
-from fastapi import Response
+from fastapi import Query, Response
 
 from app.api.dependencies import ChatId, IfMatch, PageDep, ServicesDep
 from app.api.paging import Paged
 from app.api.problems import problem_docs
 from app.api.routing import new_router
 from app.api.schemas.chats import Chat, ChatFields, ChatPage, ForkFields
+from app.api.text import Name
 from app.services.keeping import ChatView
 
 router = new_router("chats")
@@ -65,9 +67,13 @@ def create_chat(services: ServicesDep, response: Response, body: ChatFields | No
     description="Newest activity first.",
     responses=problem_docs(422),
 )
-def list_chats(services: ServicesDep, page: PageDep) -> Paged[ChatView]:
+def list_chats(
+    services: ServicesDep,
+    page: PageDep,
+    title: Annotated[Name | None, Query(description="Only chats of exactly this title.")] = None,
+) -> Paged[ChatView]:
     after = page.after("chats", 2)
-    found = services.keeping.page((after[0], after[1]) if after else None, page.wanted)
+    found = services.keeping.page((after[0], after[1]) if after else None, page.wanted, title)
     paged = page.page("chats", found, lambda placed: placed[0])
     return Paged([chat for _, chat in paged.items], paged.next_cursor)
 

@@ -3,7 +3,7 @@
 from app.api.dependencies import ChatId, ServicesDep
 from app.api.problems import problem_docs
 from app.api.routing import new_router
-from app.api.schemas.commands import Command, CommandResult
+from app.api.schemas.commands import Command, CommandList, CommandResult
 from app.services.commands import CommandResult as ResultView
 
 router = new_router("commands")
@@ -18,3 +18,13 @@ router = new_router("commands")
 )
 async def run_command(chat_id: ChatId, body: Command, services: ServicesDep) -> ResultView:
     return await services.commands.run(chat_id, body.command)
+
+
+@router.get(
+    "/commands",
+    response_model=CommandList,
+    summary="List the slash commands",
+    description="For frontends that complete what a person types; a new command needs no new frontend.",
+)
+def list_commands(services: ServicesDep) -> CommandList:
+    return CommandList.model_validate({"items": services.commands.listed(), "next_cursor": None})

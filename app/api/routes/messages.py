@@ -9,7 +9,8 @@ from app.api.idempotency import repeatable_id
 from app.api.paging import Paged, PageQuery
 from app.api.problems import problem_docs
 from app.api.routing import new_router
-from app.api.schemas.messages import Appended, AppendRequest, Message, MessagePage, MessageState
+from app.api.schemas.messages import Appended, AppendRequest, HistoryDigest, Message, MessagePage, MessageState
+from app.core.digest import Digest
 from app.services.bundle import Services
 from app.services.recording import Appended as AppendedView
 from app.services.recording import MessageView
@@ -64,6 +65,20 @@ def list_messages(
 )
 def read_message(chat_id: ChatId, message_id: MessageId, services: ServicesDep) -> MessageView:
     return services.recording.get(chat_id, message_id)
+
+
+@router.get(
+    "/chats/{chat_id}/digest",
+    response_model=HistoryDigest,
+    summary="Compare histories",
+    description=(
+        "A checksum over the whole history, for a frontend that keeps its own: if it has come to the same, there is"
+        " nothing to sync."
+    ),
+    responses=problem_docs(404, 422),
+)
+def read_digest(chat_id: ChatId, services: ServicesDep) -> Digest:
+    return services.digesting.digest(chat_id)
 
 
 def _deleted(chat_id: str, services: Services, page: PageQuery) -> Paged[MessageView]:

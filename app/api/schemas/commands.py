@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field
 
-from app.api.schemas.common import Shown
+from app.api.schemas.common import Page, Shown
 from app.api.text import StrictModel, Text
 
 
@@ -21,3 +21,15 @@ class CommandResult(Shown):
 
     text: str
     data: dict[str, Any]
+
+
+class KnownCommand(Shown):
+    """A command of this server."""
+
+    name: str = Field(examples=["/sc-backlog"])
+    help: str = Field(description="What it does, in a line.")
+    arguments: str = Field(description="What may follow its name; empty if nothing may.")
+
+
+class CommandList(Page[KnownCommand]):
+    """All of them, on one page."""

@@ -198,3 +198,16 @@ class Appended(Shown):
         description="Why no fold was started, or how the one that was waited for ended if not well.",
         examples=["below_threshold"],
     )
+
+
+class HistoryDigest(Shown):
+    """Of a chat's history."""
+
+    messages: int
+    digest: str = Field(
+        description=(
+            "CRC-32, eight hexadecimal digits, over the UTF-8 of each message by index: `id`, U+001F, `role`, U+001F,"
+            " `name` (or nothing), U+001F, `1` if it is hidden, else `0`, U+001F, `content` (or nothing), U+001E."
+        ),
+        examples=["8c736521"],
+    )
