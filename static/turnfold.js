@@ -6,46 +6,75 @@
  *     await chat.append([{ role: 'user', content: 'Is the gate still shut?' }]);
  *     const { messages } = await chat.project({ context_size: 8192 });
  *
- * Field names are the API's own (docs/api.md). Whatever fails throws a TurnfoldError.
+ * Field names are the API's own (docs/api.md). Whatever fails throws a TurnfoldError. More in docs/javascript.md.
  *
- * @typedef {{id?: string, role: 'user'|'assistant'|'system'|'tool', content: string|null, name?: string|null,
- *   hidden?: boolean, pinned?: boolean, history?: 'keep'|'omit', created_at?: string,
- *   extra?: Record<string, unknown>}} Message
- * @typedef {{signal?: AbortSignal, timeout?: number}} Options `timeout` in milliseconds; 0 waits for ever.
+ * @typedef {{role: 'system'|'user'|'assistant'|'tool', content: string|null, id?: string|null, name?: string|null,
+ *   hidden?: boolean, pinned?: boolean, history?: 'keep'|'omit', created_at?: string|null, tool_calls?: object[]|null,
+ *   tool_call_id?: string|null, extra?: Record<string, any>|null}} Message
+ * @typedef {{message_id: string, index: number}} Place
+ * @typedef {{messages: {role: string, content: any, name?: string, tool_calls?: any[], tool_call_id?: string}[],
+ *   memory: {text: string, version: number, tokens: number, snippets: number, covered_through: Place|null},
+ *   window: {first_index: number|null, turns: number, dropped_turns: number}, system: any, text: string|null,
+ *   tokens: Record<'system'|'tools'|'memory'|'history'|'current'|'total', number> & {budget: number|null},
+ *   left_out: {first_index: number, last_index: number, reason: string}[], prefix_hash: string, skipped: any,
+ *   prefix_changed_by: string|null, warnings: {code: string, detail: string}[]}} Projection
+ * @typedef {{code: string, detail: string, connection: string, status: number|null, retry_at: string|null}} Failure
+ * @typedef {{done: number, total: number, failed: number, percent: number, eta_s: number|null}} Progress
+ * @typedef {{id: string, chat_id: string, kind: string, progress: Progress, reason: string|null, error: Failure|null,
+ *   state: 'queued'|'running'|'succeeded'|'failed'|'cancelled'|'interrupted'}} Job
+ * @typedef {{strategy: string, memory_version: number, enabled: boolean, paused: boolean, job: Job|null,
+ *   counts: Record<'messages'|'turns'|'visible'|'ghosted'|'hidden'|'omitted'|'pinned'|'skipped', number>,
+ *   layers: Record<'layer'|'snippets'|'limit'|'tokens'|'turns', number>[], summarized_through: Place|null,
+ *   memory_tokens: number, raw_tokens: number, compression: number|null, last_error: Failure|null,
+ *   backlog: {turns: number, batches: number, estimated_calls: number, choice_needed: boolean, [more: string]: any},
+ *   connection: {name: string, provider: string, model: string|null, state: string, [more: string]: any},
+ *   stale_snippets: number, degraded_snippets: number, warnings: string[]}} Status
  * @typedef {{event: string, data: any, id: string|null}} TurnfoldEvent
- * @typedef {Options & {onOpen?: () => void, onLost?: (error: TurnfoldError) => void, lastEventId?: string|null}} Watching
+ * @typedef {{signal?: AbortSignal, timeout?: number}} Options `timeout` in milliseconds; 0: no limit
+ * @typedef {Options & {query?: Record<string, any>, body?: unknown, raw?: BodyInit, headers?: Record<string, string>,
+ *   keepalive?: boolean}} Call `body` is sent as JSON, `raw` as it is
+ * @typedef {{signal?: AbortSignal, lastEventId?: string|null, onOpen?: () => void,
+ *   onLost?: (error: TurnfoldError) => void}} Watching `onLost`: it cannot be reached, and is tried again
+ * @typedef {Watching & {onProgress?: (progress: Progress) => void}} Following
  */
 
-const STREAM = 'text/event-stream';
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 30_000;
-const NEVER = 'Error 404 405 422 401 403'; // of these statuses a stream is not opened again
+const SILENCE_MS = 45_000; // a server that is there says something every 15 seconds
+const POSTED = ['current', 'tools', 'frame', 'session_id', 'omit_authors']; // a GET does not take these
 
-/** What a call came to grief on. `status` 0: no answer came, the server is away or too slow. */
+/** What a call came to grief on. */
 export class TurnfoldError extends Error {
+    name = 'TurnfoldError';
     /**
      * @param {string} detail what happened and what to do, for people
-     * @param {{status?: number, code?: string, title?: string, errors?: {loc: (string|number)[], msg: string}[],
-     *   retryAfter?: number|null, cause?: unknown}} [problem] the server's own problem detail; `retryAfter` in seconds
+     * @param {{status?: number, code?: string, title?: string, errors?: {loc: (string|number)[], msg: string}[]|null,
+     *   retryAfter?: number|null, cause?: unknown}} problem as the server told it; `retryAfter` in seconds. Without a
+     *   status no answer came, and `code` is unreachable, timeout, aborted, or invalid_call (it was not even sent);
+     *   not_turnfold: something else answered
      */
-    constructor(detail, { status = 0, code = 'unreachable', title = '', errors = [], retryAfter = null, cause } = {}) {
-        super(detail, { cause });
-        Object.assign(this, { name: 'TurnfoldError' });
+    constructor(detail, { status = 0, code = 'unreachable', title = '', errors, retryAfter = null, cause }) {
+        super(detail, cause ? { cause } : undefined);
         this.detail = detail;
         this.status = status;
         this.code = code;
         this.title = title;
-        this.errors = errors;
+        this.errors = errors ?? [];
         this.retryAfter = retryAfter;
+    }
+
+    /** Whether the same call may go well a little later. */
+    get temporary() {
+        return this.retryAfter !== null || this.status >= 500 || ['unreachable', 'timeout'].includes(this.code);
     }
 }
 
 /** A server. Holds no state but its address and key. */
 export class Turnfold {
     /** @param {{server?: string, key?: string, timeout?: number, fetch?: typeof globalThis.fetch}} [options] */
-    constructor({ server = 'http://127.0.0.1:8787', key = '', timeout = 30_000, fetch = globalThis.fetch } = {}) {
-        this.server = server.trim().replace(/\/+$/, '');
-        this.key = key;
+    constructor({ server = 'http://127.0.0.1:8787', key = '', timeout = 60_000, fetch = globalThis.fetch } = {}) {
+        this.server = server.trim().replace(/\/*(\/v1\/*)?$/, '').replace(/^(?!\/|$|\w+:\/\/)/, 'http://');
+        this.key = key.trim();
         this.timeout = timeout;
         this.fetch = fetch.bind(globalThis);
     }
@@ -53,90 +82,109 @@ export class Turnfold {
     /** @param {string} id */
     chat(id) { return new Chat(this, id); }
 
-    /**
-     * Any call of the API. @returns {Promise<any>} the answer's JSON, or its text where it is none
-     * @param {string} method @param {string} path under `/v1`
-     * @param {Options & {query?: Record<string, any>, body?: unknown, raw?: BodyInit, keepalive?: boolean}} [options]
-     */
-    async request(method, path, options = {}) {
-        const response = await this.open(method, path, options);
-        const text = await response.text().catch((cause) => { throw this.unreachable(cause, options); });
-        return response.headers.get('content-type')?.includes('json') && text ? JSON.parse(text) : text;
+    /** Any call of the API: the answer's JSON, its text if it is no JSON, null if there is none.
+     *  @param {string} method @param {string} path under `/v1` @param {Call} [call] @returns {Promise<any>} */
+    async request(method, path, { signal, timeout = this.timeout, ...call } = {}) {
+        const held = hold(signal, timeout);
+        try {
+            const response = await this.open(method, path, { ...call, signal: held.signal });
+            const kind = response.headers.get('content-type') ?? '';
+            if (kind.includes('html')) throw refusal(response);
+            const text = await response.text().catch((cause) => { throw this.unreachable(cause, held.signal); });
+            return response.status === 204 ? null : /[/+]json\b/.test(kind) ? json(text, response) : text;
+        } finally {
+            held.end();
+        }
     }
 
-    /**
-     * The response itself, once it is known to be good; its body may still be on its way.
-     * @param {string} method @param {string} path @param {Record<string, any>} [options] as of `request`
-     * @returns {Promise<Response>}
-     */
-    async open(method, path, { query = {}, body, raw, signal, timeout = this.timeout, keepalive, headers = {} } = {}) {
-        const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);
-        const words = given.length ? `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}` : '';
-        const all = { ...(this.key && { Authorization: `Bearer ${this.key}` }), ...headers };
-        if (body !== undefined) all['Content-Type'] = 'application/json';
-        const cut = [signal, timeout ? AbortSignal.timeout(timeout) : null].filter(Boolean);
-        const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
-        const init = { method, headers: all, body: sent, keepalive, signal: cut.length ? either(cut) : undefined };
-        const response = await this.fetch(`${this.server}/v1${path}${words}`, init)
-            .catch((cause) => { throw this.unreachable(cause, { signal }); });
-        if (!response.ok) throw await problem(response);
+    /** The response itself, once it is known to be good; its body is still on its way. Only `signal` cuts it.
+     *  @param {string} method @param {string} path @param {Call} [call] @returns {Promise<Response>} */
+    async open(method, path, { query = {}, body, raw, headers, ...call } = {}) {
+        if (/[^ -~\xa0-\xff]/.test(this.key)) throw invalid('The key holds characters that cannot be sent.');
+        const words = new URLSearchParams(Object.entries(query).filter(([, value]) => value != null)).toString();
+        const all = new Headers(this.key ? { Authorization: `Bearer ${this.key}`, ...headers } : headers);
+        if (body !== undefined) all.set('Content-Type', 'application/json');
+        /** @type {RequestInit} */
+        const sent = { method, headers: all, body: raw ?? JSON.stringify(body), cache: 'no-store', ...call };
+        const response = await this.fetch(`${this.server}/v1${path}${words && `?${words}`}`, sent)
+            .catch((cause) => { throw this.unreachable(cause, call.signal); });
+        if (!response.ok) throw refusal(response, await response.json().catch(() => null));
         return response;
     }
 
-    /** @param {any} cause @param {Options} options */
-    unreachable(cause, { signal } = {}) {
-        if (signal?.aborted) return new TurnfoldError('The call was cut.', { code: 'aborted', cause });
-        const slow = cause?.name === 'TimeoutError';
-        const what = slow ? `gave no answer in time` : `cannot be reached`;
-        return new TurnfoldError(`Turnfold at ${this.server} ${what}. Is it running, and is this page's address among its`
-            + ' CORS_ORIGINS?', { code: slow ? 'timeout' : 'unreachable', cause });
+    /** @param {unknown} cause @param {AbortSignal} [signal] */
+    unreachable(cause, signal) {
+        const slow = signal?.reason?.name === 'TimeoutError';
+        if (signal?.aborted && !slow) return new TurnfoldError('The call was cut.', { code: 'aborted', cause });
+        const what = slow ? 'gave no answer in time' : 'cannot be reached';
+        const detail = `Turnfold at ${this.server} ${what}. Is it running there? And if a web page calls it, is the page`
+            + ' among TURNFOLD_CORS_ORIGINS?';
+        return new TurnfoldError(detail, { code: slow ? 'timeout' : 'unreachable', cause });
     }
 
-    /**
-     * Every item of a list, page by page. @param {string} path @param {Record<string, any>} [query]
-     * @returns {AsyncGenerator<any, void>}
-     */
-    async *list(path, query = {}) {
+    /** Every item of a list, page by page. @param {string} path @param {Record<string, any>} [query]
+     *  @param {Options} [options] of each page @returns {AsyncGenerator<any, void>} */
+    async *list(path, query = {}, options = {}) {
         let cursor = null;
         do {
-            const page = await this.request('GET', path, { query: { limit: 1000, ...query, cursor } });
+            const page = await this.request('GET', path, { ...options, query: { limit: 1000, ...query, cursor } });
             yield* page.items;
             cursor = page.next_cursor;
         } while (cursor);
     }
 
-    /** Follows a job to its end. @param {string} id @param {Watching & {onProgress?: (progress: any) => void}} [options] */
-    async follow(id, { onProgress, ...options } = {}) {
-        for await (const { event, data } of this.events(`/jobs/${part(id)}/events`, options)) {
+    /** Follows a job to its end. @param {string} id @param {Following} [following] @returns {Promise<Job>} */
+    async follow(id, { onProgress, ...watching } = {}) {
+        for await (const { event, data } of this.events(`/jobs/${part(id)}/events`, watching)) {
             if (event === 'progress') onProgress?.(data);
             if (event === 'end') return data;
         }
-        return this.request('GET', `/jobs/${part(id)}`);
+        return this.request('GET', `/jobs/${part(id)}`, { signal: watching.signal });
     }
 
-    /**
-     * Server-sent events until `end`, an abort or a refusal; a stream that was cut is opened again where it ended.
-     * @param {string} path @param {Watching} [options] @returns {AsyncGenerator<TurnfoldEvent, void>}
-     */
+    /** Server-sent events until `end`, an abort or a refusal; a stream that was cut is opened again where it was.
+     *  @param {string} path @param {Watching} [watching] @returns {AsyncGenerator<TurnfoldEvent, void>} */
     async *events(path, { signal, onOpen, onLost, lastEventId = null } = {}) {
         for (let wait = FIRST_WAIT_MS; !signal?.aborted; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
+            const held = hold(signal, SILENCE_MS);
             try {
-                const headers = { Accept: STREAM, ...(lastEventId && { 'Last-Event-ID': lastEventId }) };
-                const response = await this.open('GET', path, { signal, timeout: 0, headers });
+                const headers = { Accept: 'text/event-stream', ...(lastEventId && { 'Last-Event-ID': lastEventId }) };
+                const response = await this.open('GET', path, { headers, signal: held.signal });
+                if (response.status === 204) return;
+                wait = FIRST_WAIT_MS;
                 onOpen?.();
-                for await (const told of read(response)) {
+                for await (const told of this.read(response, held)) {
                     lastEventId = told.id ?? lastEventId;
-                    wait = FIRST_WAIT_MS;
                     yield { ...told, id: lastEventId };
                     if (told.event === 'end') return;
                 }
-            } catch (cause) {
+            } catch (error) {
                 if (signal?.aborted) return;
-                const error = cause instanceof TurnfoldError ? cause : this.unreachable(cause, { signal });
-                if (NEVER.includes(` ${error.status}`)) throw error;
+                if (!(error instanceof TurnfoldError && error.temporary)) throw error;
+                wait = Math.max(wait, (error.retryAfter ?? 0) * 1000);
                 onLost?.(error);
+            } finally {
+                held.end();
             }
             await pause(wait, signal);
+        }
+    }
+
+    /** @param {Response} response @param {ReturnType<typeof hold>} held */
+    async *read(response, held) {
+        const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
+        if (!isStream || !response.body) throw refusal(response);
+        const reader = response.body.getReader();
+        const decoder = new TextDecoder();
+        for (let rest = ''; ;) {
+            held.within(SILENCE_MS);
+            const { value, done } = await reader.read()
+                .catch((cause) => { throw this.unreachable(cause, held.signal); });
+            held.within(0); // what is done with an event takes the time it takes
+            if (done) return;
+            const blocks = (rest + decoder.decode(value, { stream: true })).split(/\r?\n\r?\n|\r\r/);
+            rest = blocks.pop() ?? '';
+            for (const block of blocks) if (/^data:/m.test(block)) yield parse(block, response);
         }
     }
 }
@@ -150,102 +198,112 @@ export class Chat {
         this.path = `/chats/${part(id)}`;
     }
 
-    /** @param {string} method @param {string} path under the chat's own @param {Record<string, any>} [options] */
-    request(method, path, options) { return this.server.request(method, this.path + path, options); }
-    /** @param {Record<string, any>} fields title, user_name, character_name, strategy, settings, … */
-    put(fields) { return this.request('PUT', '', { body: fields }); }
-    /** @param {Message[]} messages @param {Record<string, any>} [fields] fold, wait_s, session_id @param {Options} [options] */
-    append(messages, fields, options) {
-        return this.request('POST', '/messages', { body: { messages, ...fields }, ...options });
+    /** @param {string} method @param {string} path under the chat's own @param {Call} [call] @returns {Promise<any>} */
+    request(method, path, call) { return this.server.request(method, this.path + path, call); }
+    /** @param {string} path e.g. /snippets @param {Record<string, any>} [query] @param {Options} [options] */
+    list(path, query, options) { return this.server.list(this.path + path, query, options); }
+    /** @param {Record<string, any>} fields title, strategy, settings, … @param {Options} [options] */
+    put(fields, options) { return this.request('PUT', '', { body: fields, ...options }); }
+    /** @param {Message[]} messages @param {Record<string, any>} [fields] fold, wait_s, … @param {Call} [call] */
+    append(messages, fields, call) {
+        const timeout = this.server.timeout && this.server.timeout + 1000 * (fields?.wait_s ?? 0);
+        return this.request('POST', '/messages', { body: { messages, ...fields }, timeout, ...call });
     }
-    /** The whole history. @param {Message[]} messages @param {Record<string, any>} [fields] reset, allow_shrink,
-     *  parent_chat_id @param {Options} [options] */
-    sync(messages, fields, options) { return this.request('PUT', '/messages', { body: { messages, ...fields }, ...options }); }
-    /** @param {string} id @param {Record<string, any>} fields @param {Options} [options] */
+    /** The whole history. @param {Message[]} messages @param {Record<string, any>} [fields] @param {Call} [call] */
+    sync(messages, fields, call) {
+        return this.request('PUT', '/messages', { body: { messages, ...fields }, ...call });
+    }
+    /** @param {string} id of a message @param {Record<string, any>} fields @param {Options} [options] */
     edit(id, fields, options) { return this.request('PATCH', `/messages/${part(id)}`, { body: fields, ...options }); }
-    /** @param {string} id @param {Options} [options] */
+    /** @param {string} id of a message @param {Options} [options] */
     remove(id, options) { return this.request('DELETE', `/messages/${part(id)}`, options); }
-    /** What the model should be sent now. With `current`, `tools`, `frame` or `session_id` a fold may come first.
-     *  @param {Record<string, any>} [asked] @param {Options} [options] */
+    /** What the model should be sent now. With a field that only a POST takes, a fold may come first.
+     *  @param {Record<string, any>} [asked] @param {Options} [options] @returns {Promise<Projection>} */
     project(asked = {}, options) {
-        const posted = ['current', 'tools', 'frame', 'session_id'].some((name) => name in asked);
-        return this.request(posted ? 'POST' : 'GET', '/projection', { [posted ? 'body' : 'query']: asked, ...options });
+        const [method, given] = POSTED.some((name) => asked[name] != null) ? ['POST', 'body'] : ['GET', 'query'];
+        return this.request(method, '/projection', { [given]: asked, ...options });
     }
-    /** @param {Options} [options] */
+    /** @param {Options} [options] @returns {Promise<Status>} */
     status(options) { return this.request('GET', '/status', options); }
-    /** @param {Options} [options] */
+    /** @param {Options} [options] @returns {Promise<{text: string, tokens: number, version: number}>} */
     preview(options) { return this.request('GET', '/preview', options); }
-    /** @param {string} line e.g. `/sc-status` @returns {Promise<{text: string, data: any}>} */
-    command(line, options = {}) { return this.request('POST', '/commands', { body: { command: line }, ...options }); }
-    /** Folds what waits, and waits for the end of it if anybody wants to know.
-     *  @param {'all'|'one'|'skip'} choice @param {Watching & {onProgress?: (progress: any) => void}} [watching] */
-    async backlog(choice, watching) {
-        const begun = await this.request('POST', '/backlog', { body: { choice } });
-        return watching && begun.job ? this.server.follow(begun.job.id, watching) : begun;
+    /** @param {string} line e.g. /sc-status @param {Options} [options] @returns {Promise<{text: string, data: any}>} */
+    command(line, options) { return this.request('POST', '/commands', { body: { command: line }, ...options }); }
+    /** Folds what waits. With `following`, answers once the job has ended, well or not, with the job as it is then.
+     *  @param {'all'|'one'|'skip'} choice @param {Following} [following]
+     *  @returns {Promise<{job?: Job|null, reason?: string|null, skipped_turns?: number}>} */
+    async backlog(choice, following) {
+        const begun = await this.request('POST', '/backlog', { body: { choice }, signal: following?.signal });
+        return following && begun.job ? { ...begun, job: await this.server.follow(begun.job.id, following) } : begun;
     }
-    /** Cuts what runs on this chat. */
-    stop() { return this.request('POST', '/stop', { body: {} }); }
-    /** @param {Watching} [options] @returns {AsyncGenerator<TurnfoldEvent, void>} */
-    events(options) { return this.server.events(`${this.path}/events`, options); }
+    /** Cuts what runs on this chat. @param {Options} [options] @returns {Promise<{stopped: boolean, job: Job|null}>} */
+    stop(options) { return this.request('POST', '/stop', options); }
+    /** @param {Watching} [watching] @returns {AsyncGenerator<TurnfoldEvent, void>} */
+    events(watching) { return this.server.events(`${this.path}/events`, watching); }
 }
 
-/** An id as a part of a path. @param {string} id */
-export const part = (id) => encodeURIComponent(id);
+/** An id as a part of a path. A slash or dots would make it another path. @param {string} id */
+export function part(id) {
+    if (/^\.{0,2}$|\/|\p{Cs}/u.test(id)) throw invalid(`"${id}" is no id: none is empty, . or .., or has / in it.`);
+    return encodeURIComponent(id);
+}
 
-/** @param {(AbortSignal|null|undefined)[]} signals @returns {AbortSignal} aborted with the first of them */
-function either(signals) {
-    const controller = new AbortController();
-    for (const signal of signals) {
-        const cut = () => controller.abort(signal?.reason);
-        if (signal?.aborted) cut();
-        signal?.addEventListener('abort', cut, { once: true, signal: controller.signal });
+/** @param {string} detail */
+const invalid = (detail) => new TurnfoldError(detail, { code: 'invalid_call' });
+
+/** @param {Response} response @param {any} [told] the server's problem @param {unknown} [cause] */
+function refusal({ url, status, headers }, told, cause) {
+    const after = headers.get('retry-after') ?? '';
+    const seconds = /^\d+$/.test(after) ? Number(after) : Math.max(0, (Date.parse(after) - Date.now()) / 1000);
+    const problem = { status, retryAfter: Number.isNaN(seconds) ? null : seconds, cause };
+    if (told?.detail && told.code) return new TurnfoldError(told.detail, { ...told, ...problem });
+    const detail = `${url} answered ${status}, but not as Turnfold does. Is the address right?`;
+    return new TurnfoldError(detail, { code: 'not_turnfold', ...problem });
+}
+
+/** @param {string} text @param {Response} response */
+function json(text, response) {
+    try {
+        return JSON.parse(text);
+    } catch (cause) {
+        throw refusal(response, null, cause);
     }
-    return controller.signal;
+}
+
+/** @param {string} block of a stream @param {Response} response @returns {TurnfoldEvent} */
+function parse(block, response) {
+    const lines = block.split(/\r\n|\r|\n/).map((line) => /^(\w+): ?(.*)$/s.exec(line) ?? []);
+    const all = (/** @type {string} */ name) => lines.filter((line) => line[1] === name).map((line) => line[2]);
+    const data = json(all('data').join('\n'), response);
+    return { event: all('event')[0] ?? 'message', data, id: all('id')[0] ?? null };
+}
+
+/** A signal for one call: cut by the caller's own, or when `ms` (0: no limit) are over; `end` lets go of both.
+ *  @param {AbortSignal|undefined} outer @param {number} ms */
+function hold(outer, ms) {
+    const inner = new AbortController();
+    const cut = () => inner.abort(outer?.reason);
+    const late = () => inner.abort(new DOMException('It took too long.', 'TimeoutError'));
+    /** @type {ReturnType<typeof setTimeout>|undefined} */
+    let timer;
+    const within = (/** @type {number} */ limit) => {
+        clearTimeout(timer);
+        if (limit && limit < 2 ** 31) timer = setTimeout(late, limit);
+    };
+    within(outer?.aborted ? 0 : ms);
+    outer?.addEventListener('abort', cut);
+    if (outer?.aborted) cut();
+    const end = () => {
+        within(0);
+        outer?.removeEventListener('abort', cut);
+        inner.abort();
+    };
+    return { signal: inner.signal, within, end };
 }
 
 /** @param {number} ms @param {AbortSignal} [signal] */
-function pause(ms, signal) {
-    return new Promise((done) => {
-        const timer = setTimeout(done, ms, undefined);
-        signal?.addEventListener('abort', () => { clearTimeout(timer); done(undefined); }, { once: true });
-    });
-}
-
-/** @param {Response} response */
-async function problem(response) {
-    const text = await response.text().catch(() => '');
-    const retryAfter = Number(response.headers.get('retry-after')) || null;
-    try {
-        const told = JSON.parse(text);
-        return new TurnfoldError(told.detail, { ...told, status: response.status, retryAfter });
-    } catch (cause) {
-        const detail = `The server answered ${response.status}, and not as Turnfold does. Is the address right?`;
-        return new TurnfoldError(detail, { status: response.status, code: 'not_turnfold', retryAfter, cause });
-    }
-}
-
-/** @param {Response} response @returns {AsyncGenerator<TurnfoldEvent, void>} */
-async function* read(response) {
-    const reader = /** @type {ReadableStream<Uint8Array>} */ (response.body).getReader();
-    const decoder = new TextDecoder();
-    try {
-        for (let rest = '', chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
-            const blocks = (rest + decoder.decode(chunk.value, { stream: true })).split(/\r?\n\r?\n/);
-            rest = blocks.pop() ?? '';
-            for (const block of blocks) {
-                const told = parse(block);
-                if (told) yield told;
-            }
-        }
-    } finally {
-        reader.cancel().catch(() => {});
-    }
-}
-
-/** @param {string} block @returns {TurnfoldEvent|null} null for a comment */
-function parse(block) {
-    const fields = block.split(/\r?\n/).map((line) => /^(event|data|id): ?(.*)$/.exec(line)).filter((found) => found !== null);
-    const of = (/** @type {string} */ name) => fields.filter((field) => field[1] === name).map((field) => field[2]);
-    const data = of('data').join('\n');
-    return data ? { event: of('event')[0] ?? 'message', data: JSON.parse(data), id: of('id')[0] ?? null } : null;
+async function pause(ms, signal) {
+    const held = hold(signal, ms);
+    if (!held.signal.aborted) await new Promise((done) => held.signal.addEventListener('abort', done));
+    held.end();
 }
