@@ -26,7 +26,9 @@ export const button = (text, onclick, props = {}) => (
 );
 
 /** `1 turn`, `1,530 turns`. @param {number} number @param {string} what @param {string} [many] */
-export const count = (number, what, many = `${what}s`) => `${number.toLocaleString('en')} ${number === 1 ? what : many}`;
+export const count = (number, what, many = `${what}s`) => (
+    `${number.toLocaleString('en')} ${number === 1 ? what : many}`
+);
 
 /** A length of time as one says it. @param {number} seconds */
 export function spoken(seconds) {
