@@ -1,8 +1,15 @@
 /** Turnfold in SillyTavern: it syncs, asks and shows; the server decides. Wires the parts together, and no more. */
 
 import { on } from './host.js';
+import { intercept, startMemory } from './memory.js';
 import { startSource } from './source.js';
+import { startSync } from './sync.js';
 
 on(['APP_READY'], () => {
+    startMemory();
+    startSync();
     startSource();
 });
+
+/** Named in manifest.json. */
+/** @type {any} */ (globalThis).turnfoldInterceptor = intercept;

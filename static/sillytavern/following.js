@@ -1,0 +1,223 @@
+/**
+ * One open chat, and the server's copy of it made equal whenever something changed.
+ *
+ * The array in the page is the truth of what a person sees. Requests go one after another; what failed has changed
+ * nothing and is tried again, at the next change or after a while.
+ */
+
+import { messages, isGenerating } from './host.js';
+import { after, diff, digest, held, identify, packs, toHistory } from './history.js';
+import { whichChat } from './identity.js';
+import { remember, remembered } from './remembered.js';
+import { beginnings } from './session.js';
+import { TurnfoldError } from './turnfold.js';
+
+const FIRST_WAIT_MS = 2000;
+const LONGEST_WAIT_MS = 60_000;
+const WHOLE_MS = 300_000; // the server counts the tokens of all of it
+const UNTOLD = '-';
+const WHOLE_CHARS = 3_500_000; // what surely fits into one body
+
+/**
+ * @typedef {import('./history.js').Line} Line
+ * @typedef {'none'|'tail'|'all'} How what had to be sent: nothing, new messages at the end, or anything else
+ * @typedef {{synced: (how: How) => void, failed: (error: TurnfoldError) => void,
+ *   tooLong: (places: number[]) => void, refused: (error: TurnfoldError) => void}} Hearing
+ */
+
+export class Following {
+    /** @type {Line[]|null} what the server has; null: nobody knows */
+    lines = null;
+    isEmptied = false; // by a person, who deleted the last message
+    mayShrink = false;
+    isDue = false;
+    /** @type {Promise<void>|null} */
+    running = null;
+    wait = FIRST_WAIT_MS;
+    /** @type {any} */
+    timer = null;
+    tooLong = '';
+    fields = '';
+
+    /**
+     * @param {import('./identity.js').Open} open @param {import('./turnfold.js').Chat} chat @param {AbortSignal} signal
+     * @param {Hearing} hearing
+     */
+    constructor(open, chat, signal, hearing) {
+        this.open = open;
+        this.chat = chat;
+        this.signal = signal;
+        this.hearing = hearing;
+        signal.addEventListener('abort', () => clearTimeout(this.timer), { once: true });
+    }
+
+    /** Whether what is in the page is still this chat. */
+    isOpen() { return !this.signal.aborted && whichChat()?.place === this.open.place; }
+
+    /** Whether the server has all that is known here. */
+    isSettled() { return this.lines !== null && !this.isDue && !this.running; }
+
+    /** Something changed, or may have. @returns {Promise<void>} when it was sent, or could not be */
+    changed() {
+        this.isDue = true;
+        clearTimeout(this.timer);
+        this.running ??= this.work().finally(() => { this.running = null; });
+        return this.running;
+    }
+
+    async work() {
+        while (this.isDue && this.isOpen()) {
+            this.isDue = false;
+            try {
+                await this.reconcile();
+                this.wait = FIRST_WAIT_MS;
+            } catch (error) {
+                if (!(error instanceof TurnfoldError)) throw error;
+                if (!this.misunderstood(error)) return this.failed(error);
+            }
+        }
+    }
+
+    /** Whether the server has another history than was thought: then all of it is looked at. @param {TurnfoldError} error */
+    misunderstood({ status }) {
+        const isNews = this.lines !== null && (status === 404 || status === 409);
+        if (isNews) Object.assign(this, { lines: null, isDue: true });
+        return isNews;
+    }
+
+    /** @param {TurnfoldError} error */
+    failed(error) {
+        if (this.signal.aborted) return;
+        this.isDue = true;
+        const wait = Math.max(this.wait, 1000 * (error.retryAfter ?? 0));
+        this.timer = setTimeout(() => void this.changed(), wait);
+        this.wait = Math.min(2 * this.wait, LONGEST_WAIT_MS);
+        this.hearing.failed(error);
+    }
+
+    async reconcile() {
+        const chat = messages();
+        if (!chat.length && !this.isEmptied) return; // being loaded: nobody empties a chat by opening it
+        identify(chat);
+        const { lines, tooLong } = toHistory(chat);
+        this.tell(tooLong);
+        const now = held(lines, this.lines, isGenerating());
+        const how = this.lines ? await this.change(now, true) : await this.compare(now);
+        await this.describe();
+        if (!this.signal.aborted) this.hearing.synced(how);
+    }
+
+    /** @param {number[]} places of messages that are too long */
+    tell(places) {
+        if (String(places) !== this.tooLong && places.length) this.hearing.tooLong(places);
+        this.tooLong = String(places);
+    }
+
+    /** @param {Line[]} now @param {boolean} isMeant whether a person made it what it is, however short @returns {Promise<How>} */
+    async change(now, isMeant) {
+        const known = /** @type {Line[]} */ (this.lines);
+        const ops = diff(known, now);
+        if (!ops.length) return 'none';
+        const shrinks = 2 * now.length < known.length;
+        if (shrinks && isMeant) await remember('shrunk', this.chat.id, true); // should it only be synced by a later page
+        for (const op of ops) await this.send(op, isMeant);
+        this.lines = now; // dates and the like may be other ones
+        if (shrinks) await remember('shrunk', this.chat.id, null);
+        return ops.every((op) => op.kind === 'append') ? 'tail' : 'all';
+    }
+
+    /** @param {import('./history.js').Op} op @param {boolean} isMeant */
+    async send(op, isMeant) {
+        const { chat, signal } = this;
+        if (op.kind === 'append') await chat.append(op.lines, { fold: 'background' }, { signal });
+        if (op.kind === 'edit') await chat.edit(op.line.id, op.changes, { signal });
+        if (op.kind === 'remove') await chat.remove(op.id, { signal });
+        if (op.kind === 'whole') await this.replace(op.lines, isMeant);
+        this.lines = after(/** @type {Line[]} */ (this.lines), op);
+    }
+
+    /** @param {Line[]} lines @param {boolean} isMeant */
+    async replace(lines, isMeant) {
+        const asked = lines.length ? { allow_shrink: isMeant } : { reset: this.isEmptied };
+        await this.chat.sync(lines, asked, { signal: this.signal, timeout: WHOLE_MS });
+    }
+
+    /** Of a chat just opened, or about which there was a misunderstanding. @param {Line[]} now @returns {Promise<How>} */
+    async compare(now) {
+        const [mine, theirs] = await Promise.all([digest(now), this.theirs()]);
+        if (theirs === null) this.fields = UNTOLD;
+        if (mine.digest !== theirs?.digest || mine.messages !== theirs.messages) {
+            if (theirs?.messages) await this.overwrite(now);
+            else await this.create(now);
+        }
+        this.lines = now;
+        return 'all';
+    }
+
+    /** @returns {Promise<{messages: number, digest: string}|null>} null: the chat is new to the server */
+    async theirs() {
+        return this.chat.request('GET', '/digest', { signal: this.signal }).catch((error) => {
+            if (error.status === 404) return null;
+            throw error;
+        });
+    }
+
+    /** @param {Line[]} now */
+    async overwrite(now) {
+        const isMeant = this.mayShrink || this.isEmptied || Boolean(await remembered('shrunk', this.chat.id));
+        try {
+            if (isLong(now)) await this.approach(now, isMeant);
+            else await this.replace(now, isMeant);
+        } catch (error) {
+            if (/** @type {any} */ (error).status === 409 && !isMeant) this.hearing.refused(/** @type {any} */ (error));
+            throw error;
+        }
+        this.mayShrink = false;
+        await remember('shrunk', this.chat.id, null);
+    }
+
+    /** Where the whole is more than a request may hold. @param {Line[]} now @param {boolean} isMeant */
+    async approach(now, isMeant) {
+        const lines = [];
+        for await (const { id, role, name, content, hidden } of this.chat.server.list(`${this.chat.path}/messages`)) {
+            lines.push({ id, role, name, content, hidden });
+        }
+        this.lines = lines;
+        await this.change(now, isMeant);
+    }
+
+    /** A chat that the server does not have yet. @param {Line[]} now */
+    async create(now) {
+        const { chat, signal } = this;
+        const [first = [], ...rest] = isLong(now) ? packs(now) : [now];
+        await chat.sync(first, { parent_chat_id: await this.parent() }, { signal, timeout: WHOLE_MS });
+        for (const lines of rest) {
+            await chat.append(lines, { fold: lines === rest.at(-1) ? 'background' : 'none' }, { signal, timeout: WHOLE_MS });
+        }
+    }
+
+    /** The chat that this one was branched from, as the server knows it. @returns {Promise<string|undefined>} */
+    async parent() {
+        const { parent: title, character } = this.open;
+        if (title === null) return undefined;
+        const query = { title, limit: 20 };
+        const { items } = await this.chat.server.request('GET', '/chats', { query, signal: this.signal });
+        const others = items.filter((/** @type {any} */ one) => one.id !== this.chat.id);
+        return (others.find((/** @type {any} */ one) => one.character_name === character) ?? others[0])?.id;
+    }
+
+    /** Tells the server the chat's title and names, if they are other ones than it was told. */
+    async describe() {
+        const { title, user, character } = whichChat() ?? this.open;
+        const fields = JSON.stringify([title, user, character]);
+        this.fields ||= await remembered('fields', this.chat.id) ?? UNTOLD;
+        if (fields === this.fields || !this.isOpen()) return;
+        const body = { title, user_name: user, character_name: character };
+        await this.chat.request('PUT', '', { body, signal: this.signal });
+        this.fields = fields;
+        await remember('fields', this.chat.id, fields);
+    }
+}
+
+/** @param {Line[]} lines */
+const isLong = (lines) => lines.reduce((sum, { content }) => sum + (content ?? '').length, 0) > WHOLE_CHARS;

@@ -1,0 +1,186 @@
+/**
+ * What the server remembers of the open chat, in SillyTavern's prompt: the memory goes in, and what it stands for is
+ * left out. Nothing in here ever waits for a server that is slow or away.
+ */
+
+import { context, isGenerating, messages, on } from './host.js';
+import { identify, idOf } from './history.js';
+import { hasMemory, inject, place, prepare, startPrompt } from './prompt.js';
+import { remember, remembered } from './remembered.js';
+import { listen, NO_MEMORY, session, tell } from './session.js';
+import { settings } from './settings.js';
+import { isSettled, settled, synced } from './sync.js';
+
+const CALM_MS = 100;
+const PATIENCE_MS = 1000;
+const MOST_TRIES = 3;
+const LEFT_OUT = new Set(['ghosted', 'omitted']);
+const TELLING = new Set(['summarized', 'promoted', 'history_set', 'job']);
+
+/** @type {Set<string>} ids of messages that the memory stands for, or that are not replayed */
+let ghosted = new Set();
+/** @type {Promise<void>|null} */
+let running = null;
+/** @type {'status'|'memory'|null} */
+let due = null;
+/** @type {any} */
+let calm = null;
+let version = 0; // of the knowledge here: whoever finds another one than he began with has come too late
+
+/** Whether the memory stands for a message. @param {any} message SillyTavern's */
+export const isGhosted = (message) => ghosted.has(idOf(message) ?? '');
+
+/** Status and memory anew. @returns {Promise<void>} when they are here, or cannot be had; never rejects */
+export function refresh() {
+    due = 'memory';
+    place();
+    return run();
+}
+
+function run() {
+    clearTimeout(calm);
+    running ??= work().finally(() => { running = null; });
+    return running;
+}
+
+async function work() {
+    while (due) {
+        const what = due;
+        due = null;
+        await read(what === 'memory');
+    }
+}
+
+/** Anew, after a moment. @param {'status'|'memory'} what */
+function soon(what) {
+    due = due ?? what;
+    if (what === 'memory') due = what;
+    clearTimeout(calm);
+    calm = setTimeout(run, CALM_MS);
+}
+
+/** @param {boolean} isSure whether the memory is asked for even if the status says that it is the same */
+async function read(isSure) {
+    const { chat, signal } = session;
+    if (!chat || !settings().enabled) return;
+    try {
+        const status = await chat.status({ signal });
+        if (signal.aborted) return;
+        const isSame = !isSure && session.status && shape(session.status) === shape(status);
+        session.status = status;
+        tell('status');
+        if (!isSame) await readMemory(status);
+        if (status.strategy === 'summary_buffer') foldAhead(chat, signal);
+    } catch {
+        // The last that is known stays; syncing tells of a server that is away.
+    }
+}
+
+/** What the memory depends on, as far as a status tells. @param {any} status */
+function shape({ strategy, memory_version, memory_tokens, counts, stale_snippets }) {
+    return JSON.stringify([strategy, memory_version, memory_tokens, counts.ghosted, counts.omitted, stale_snippets]);
+}
+
+/** @param {any} status */
+async function readMemory({ memory_tokens: tokens, counts }) {
+    if (!tokens && !counts.ghosted && !counts.omitted) return know({ text: '', version: 0, ids: [] });
+    const { chat, signal } = session;
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+        await settled(PATIENCE_MS);
+        const lines = synced();
+        const { memory, left_out: leftOut } = await /** @type {any} */ (chat).project({}, { signal });
+        if (signal.aborted) return;
+        if (lines && lines === synced() && fits(lines, memory.covered_through)) {
+            const ids = leftOut.filter((/** @type {any} */ one) => LEFT_OUT.has(one.reason))
+                .flatMap((/** @type {any} */ one) => lines.slice(one.first_index, one.last_index + 1).map(({ id }) => id));
+            return know({ text: memory.text, version: memory.version, ids });
+        }
+    }
+}
+
+/** Whether places on the server are places here. @param {import('./history.js').Line[]} lines @param {any} through */
+const fits = (lines, through) => !through || lines[through.index]?.id === through.message_id;
+
+/** @param {{text: string, version: number, ids: string[]}} known */
+function know(known) {
+    version += 1;
+    ghosted = new Set(known.ids);
+    session.memory = { text: known.text, version: known.version, ghosted: stretches(known.ids) };
+    inject(known.text);
+    tell('memory');
+    if (session.id) void remember('memory', session.id, known);
+}
+
+/** Ids as stretches of the chat: the first and the last one of each. @param {string[]} ids @returns {[string, string][]} */
+function stretches(ids) {
+    const places = new Map((synced() ?? messages().map((message) => ({ id: idOf(message) }))).map(({ id }, at) => [id, at]));
+    /** @type {[string, string][]} */
+    const found = [];
+    let before = -2;
+    for (const id of ids) {
+        const at = places.get(id) ?? -2;
+        const last = found.at(-1);
+        if (last && at === before + 1) last[1] = id;
+        else found.push([id, id]);
+        before = at;
+    }
+    return found;
+}
+
+/** A fold before the answer is made beforehand, off the path of a generation. @param {any} chat @param {AbortSignal} signal */
+function foldAhead(chat, signal) {
+    if (isGenerating() || messages().at(-1)?.is_user) return;
+    const asked = synced()?.length ?? 0;
+    if (asked === ahead) return;
+    ahead = asked;
+    chat.request('POST', '/projection', { body: {}, signal, timeout: 0 }).then(() => soon('memory'), () => {});
+}
+let ahead = -1; // the length of the history that was folded ahead last
+
+/** Of an opened chat: what this browser knew of it. */
+async function recall() {
+    const { id } = session;
+    const begun = version;
+    const known = id && await remembered('memory', id);
+    if (known && id === session.id && begun === version) know(known);
+}
+
+function forget() {
+    version += 1;
+    ahead = -1;
+    due = null;
+    clearTimeout(calm);
+    ghosted = new Set();
+    session.memory = NO_MEMORY;
+    inject('');
+}
+
+/** From now on the memory is in the prompt. */
+export function startMemory() {
+    startPrompt();
+    listen('closed', forget);
+    listen('opened', () => { forget(); void recall(); });
+    listen('synced', ({ detail }) => soon(detail === 'tail' ? 'status' : 'memory'));
+    listen('event', ({ detail: { event } }) => TELLING.has(event) && soon('memory'));
+    on(['SETTINGS_UPDATED', 'CHAT_CHANGED'], place);
+    if (session.id) void recall();
+}
+
+/**
+ * SillyTavern calls it before each generation. Messages are replaced by copies: what hangs on them is the chat's own.
+ * @param {any[]} chat @param {number} _size @param {(immediately: boolean) => void} _abort @param {string} [type]
+ */
+export async function intercept(chat, _size, _abort, type) {
+    prepare(type);
+    if (!hasMemory(type) || !settings().enabled || session.id === null) return;
+    if (running && session.phase !== 'away') await Promise.race([running, new Promise((done) => setTimeout(done, PATIENCE_MS))]);
+    identify(messages());
+    place();
+    const { ignore } = context().symbols;
+    let isOut = false;
+    for (let at = chat.length - 1; at >= 0; at -= 1) {
+        // Calls of tools are hidden messages of a turn: they go with the reply that they led to.
+        if (!chat[at].is_system) isOut = isGhosted(chat[at]);
+        if (isOut) chat[at] = { ...chat[at], extra: { ...chat[at].extra, [ignore]: true } };
+    }
+}

@@ -1,0 +1,160 @@
+/**
+ * Keeps the server's copy of the open chat true, and the session with it.
+ *
+ * Whatever SillyTavern tells, `changed()` only looks again at the whole array and sends what differs. Moving, copying and
+ * hiding a message emit no event, but save the chat: that is seen, too.
+ */
+
+import { context, messages, on } from './host.js';
+import { identify, idOf } from './history.js';
+import { Following } from './following.js';
+import { whichChat } from './identity.js';
+import { askToShrink, tellAway, tellBack, tellTooLong } from './notices.js';
+import { NO_MEMORY, session, tell } from './session.js';
+import { server, settings } from './settings.js';
+
+export { idOf };
+
+const CALM_MS = 150;
+const CHANGES = [
+    'MESSAGE_SENT', 'MESSAGE_RECEIVED', 'MESSAGE_SWIPED', 'MESSAGE_EDITED', 'MESSAGE_UPDATED', 'MESSAGE_SWIPE_DELETED',
+    'MESSAGE_FILE_EMBEDDED', 'MESSAGE_DELETED', 'GENERATION_ENDED', 'GENERATION_STOPPED', 'IMPERSONATE_READY',
+    'TOOL_CALLS_PERFORMED', 'GROUP_WRAPPER_FINISHED', 'CHAT_LOADED', 'CHAT_RENAMED', 'CHARACTER_RENAMED', 'PERSONA_CHANGED',
+    'PERSONA_UPDATED', 'PERSONA_RENAMED', 'GROUP_UPDATED', 'SETTINGS_UPDATED',
+];
+const SAVED = /\/api\/chats\/(?:group\/)?save$/;
+
+/** @type {Following|null} */
+let following = null;
+let closing = new AbortController();
+/** @type {any} */
+let calm = null;
+let isPromised = false;
+/** Under which settings the session was opened. */
+let terms = '';
+
+/** What the server has, as far as it is known. @returns {import('./history.js').Line[]|null} */
+export const synced = () => following?.lines ?? null;
+
+/** Whether nothing is on its way to the server. */
+export const isSettled = () => !isPromised && (following?.isSettled() ?? true);
+
+/** Something in the chat changed, or may have: it is reconciled soon. */
+export function changed() {
+    if (terms !== wanted()) open();
+    if (!following?.isOpen()) return;
+    if (messages().length) identify(messages()); // before SillyTavern saves
+    isPromised = true;
+    clearTimeout(calm);
+    calm = setTimeout(now, CALM_MS);
+}
+
+function now() {
+    clearTimeout(calm);
+    isPromised = false;
+    return following?.changed();
+}
+
+/**
+ * When all that is known here is on the server, or the time is over.
+ * @param {number} ms @returns {Promise<boolean>} whether it is
+ */
+export async function settled(ms) {
+    const end = new Promise((done) => setTimeout(done, ms));
+    const at = following;
+    if (isPromised || !isSettled()) await Promise.race([end, now()]);
+    return following === at && isSettled();
+}
+
+const wanted = () => JSON.stringify([settings().enabled, settings().server, settings().key]);
+
+/** Follows SillyTavern from now on. */
+export function startSync() {
+    on(['CHAT_CHANGED'], open);
+    on(['MESSAGE_DELETED'], () => { if (following?.isOpen() && !context().chat.length) following.isEmptied = true; });
+    on(CHANGES, changed);
+    const isSave = (/** @type {PerformanceEntry} */ { name }) => SAVED.test(name);
+    new PerformanceObserver((list) => list.getEntries().some(isSave) && changed()).observe({ type: 'resource' });
+    new MutationObserver(changed).observe(document.body, { attributeFilter: ['data-generating'] });
+    open();
+}
+
+/** Leaves the chat that was open, and begins with the one that is. */
+function open() {
+    close();
+    terms = wanted();
+    const found = settings().enabled ? whichChat() : null;
+    if (!found) return;
+    closing = new AbortController();
+    const chat = server().chat(found.id);
+    Object.assign(session, { id: found.id, chat, signal: closing.signal, phase: 'syncing' });
+    following = new Following(found, chat, closing.signal, hearing);
+    tell('opened');
+    void now();
+}
+
+function close() {
+    closing.abort();
+    clearTimeout(calm);
+    isPromised = false;
+    following = null;
+    const was = session.id;
+    Object.assign(session, { id: null, chat: null, phase: 'closed', status: null, memory: NO_MEMORY, error: null });
+    if (was !== null) tell('closed');
+}
+
+/** @type {import('./following.js').Hearing} */
+const hearing = {
+    synced(how) {
+        if (how === 'none') return; // and nobody knows whether the server is there
+        enter('ready', null);
+        tellBack();
+        tell('synced', how);
+        void watch();
+    },
+    failed(error) {
+        enter('away', error);
+        if (error.status !== 409) tellAway(error);
+    },
+    tooLong: tellTooLong,
+    refused: (error) => askToShrink(error, () => {
+        if (following) following.mayShrink = true;
+        void now();
+    }),
+};
+
+/** @param {'ready'|'away'} phase @param {import('./turnfold.js').TurnfoldError|null} error */
+function enter(phase, error) {
+    const isNews = session.phase !== phase || session.error?.code !== error?.code;
+    Object.assign(session, { phase, error });
+    if (isNews) tell('phase');
+}
+
+/** @type {AbortSignal|null} of the chat whose events are read */
+let watching = null;
+
+/** Passes the server's events on, as long as the chat is open. */
+async function watch() {
+    const { chat, signal } = session;
+    if (!chat || watching === signal) return;
+    watching = signal;
+    let isAgain = false;
+    const onOpen = () => {
+        if (isAgain) reconnected();
+        isAgain = true;
+    };
+    const onLost = (/** @type {any} */ error) => { if (session.phase === 'ready') hearing.failed(error); };
+    try {
+        for await (const told of chat.events({ signal, onOpen, onLost })) if (!signal.aborted) tell('event', told);
+    } catch (error) {
+        if (!signal.aborted) hearing.failed(/** @type {any} */ (error));
+    } finally {
+        if (watching === signal) watching = null;
+    }
+}
+
+/** The server is back; it may have been another one's in the meantime. */
+function reconnected() {
+    if (following) following.lines = null;
+    void now();
+}
