@@ -4,8 +4,10 @@ import { on } from './host.js';
 import { intercept, startMemory } from './memory.js';
 import { startSource } from './source.js';
 import { startSync } from './sync.js';
+import { startTakeover } from './takeover.js';
 
 on(['APP_READY'], () => {
+    startTakeover();
     startMemory();
     startSync();
     startSource();

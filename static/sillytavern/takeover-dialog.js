@@ -6,10 +6,13 @@ import { dialog, toast } from './host.js';
 /**
  * @typedef {{snippets: number, banks: number, hidden: number, running: boolean,
  *   items: {id: string, text: string, note?: string}[]}} Offer
- * @typedef {{snippets: number, warnings: {detail: string}[], ghosts: number, stranded: number, running: boolean}} Result
+ * @typedef {{snippets: number, warnings: {code: string, detail: string}[], ghosts: number, stranded: number, running: boolean}} Result
  * @typedef {{answer: 'taken'|'anew'|'left', chosen: Set<string>}} Decided
  */
 
+// Of the server's warnings those by which nothing is lost: where a snippet without a range was put, and the like.
+const NOTES = new Set(['range_inferred', 'range_clipped', 'range_reversed', 'range_overlaps', 'layer_changed', 'pointer_recomputed',
+    'not_used', 'messages_missing']);
 const MOST_SHOWN = 200; // characters of a prompt
 
 /** @type {[Decided['answer'], string, string][]} */
@@ -70,7 +73,9 @@ function box({ id, text, note }) {
  * @returns {Promise<boolean>} whether to show the messages that were hidden and are under no snippet
  */
 export async function drawResult(result, signal) {
-    if (result.snippets && !result.warnings.length && !result.stranded && !result.running) {
+    const notes = result.warnings.filter(({ code }) => NOTES.has(code));
+    const losses = result.warnings.filter(({ code }) => !NOTES.has(code));
+    if (result.snippets && !losses.length && !result.stranded && !result.running) {
         toast('success', sum(result));
         return false;
     }
@@ -80,12 +85,16 @@ export async function drawResult(result, signal) {
     const popup = dialog(element('div', { className: 'turnfold-backlog turnfold-takeover' },
         element('h3', {}, 'From Summaryception'),
         element('p', {}, sum(result)),
-        ...result.warnings.map(({ detail }) => element('p', { className: 'turnfold-text' }, detail)),
+        ...losses.map(told),
+        notes.length ? element('details', {}, element('summary', {}, count(notes.length, 'note')), ...notes.map(told)) : null,
         result.running ? element('p', {}, STILL_RUNNING) : null,
         ...(result.stranded ? [element('p', {}, STRANDED), shows] : [])), { okButton: 'Close' });
     await shown(popup, signal);
     return show;
 }
+
+/** @param {{detail: string}} warning */
+const told = ({ detail }) => element('p', { className: 'turnfold-text' }, detail);
 
 const STRANDED = 'Some messages that Summaryception hid are under no snippet here: the model gets neither them nor a'
     + ' summary of them. Shown again, they are sent, and folded in their turn. “Repair” finds them later too.';
