@@ -117,7 +117,7 @@ export class Turnfold {
         const slow = signal?.reason?.name === 'TimeoutError';
         if (signal?.aborted && !slow) return new TurnfoldError('The call was cut.', { code: 'aborted', cause });
         const what = slow ? 'gave no answer in time' : 'cannot be reached';
-        const detail = `Turnfold at ${this.server} ${what}. Is it running there? And if a web page calls it, is the page`
+        const detail = `Turnfold at ${this.server} ${what}. Is it running? And if a web page calls it, is the page`
             + ' among TURNFOLD_CORS_ORIGINS?';
         return new TurnfoldError(detail, { code: slow ? 'timeout' : 'unreachable', cause });
     }
