@@ -1,0 +1,174 @@
+/** The fields of settings that the server keeps: their rows, what they show, and word of what is changed in them. */
+
+import { data, inForce, isOwn, isOwnOfChat, scope, target } from './panel-data.js';
+import { complaints } from './panel-save.js';
+import { element } from './dom.js';
+import { pictured } from './panel-parts.js';
+
+/**
+ * @typedef {object} Field
+ * @property {string} path of the setting, as in `layered.verbatim_turns`
+ * @property {string} label
+ * @property {string} hint
+ * @property {[number, number]} [range] the server's own; without it the field is a switch
+ * @property {string} [strategy] whose it is
+ */
+
+/** @type {Field[]} */
+export const FIELDS = [
+    { path: 'layered.verbatim_turns', label: 'Turns kept word for word', range: [1, 500], strategy: 'layered',
+        hint: 'The newest turns are never folded.' },
+    { path: 'layered.turns_per_batch', label: 'Turns in a snippet', range: [1, 50], strategy: 'layered',
+        hint: 'How many turns become one snippet.' },
+    { path: 'layered.snippets_per_layer', label: 'Snippets in a layer', range: [3, 500], strategy: 'layered',
+        hint: 'A layer with more than these promotes its oldest.' },
+    { path: 'layered.snippets_per_promotion', label: 'Snippets in a promotion', range: [2, 20], strategy: 'layered',
+        hint: 'How many are merged into one of the next layer.' },
+    { path: 'layered.max_layers', label: 'Layers', range: [1, 10], strategy: 'layered',
+        hint: 'The deepest one keeps merging within itself.' },
+    { path: 'rolling.keep_recent_turns', label: 'Turns kept word for word', range: [0, 512], strategy: 'rolling',
+        hint: 'The newest turns are never folded.' },
+    { path: 'rolling.max_summary_tokens', label: 'Tokens of the summary', range: [16, 1_000_000], strategy: 'rolling',
+        hint: 'How long the one summary may become.' },
+    { path: 'summary_buffer.max_messages_before_summary', label: 'Messages before a fold', range: [1, 100_000],
+        strategy: 'summary_buffer', hint: 'With so many messages the older ones are folded.' },
+    { path: 'summary_buffer.recent_messages_to_keep', label: 'Messages kept word for word', range: [0, 100_000],
+        strategy: 'summary_buffer', hint: 'The newest messages that a fold leaves alone.' },
+];
+
+/**
+ * Values that a slider stops at: every whole number at first, then in wider and wider steps.
+ * @param {number} low @param {number} high @returns {number[]}
+ */
+export function stops(low, high) {
+    const found = [];
+    for (let value = low; value < high; value = next(value)) found.push(value);
+    return [...found, high];
+}
+
+/** @param {number} value */
+function next(value) {
+    const step = value < 20 ? 1 : 5 * 10 ** Math.max(0, Math.floor(Math.log10(value / 10)) - 1);
+    return (Math.floor(value / step) + 1) * step;
+}
+
+/** @param {number[]} all @param {number} value @returns {number} the index of the stop next to it */
+const nearest = (all, value) => all.reduce((best, stop, at) => (
+    Math.abs(stop - value) < Math.abs(all[best] - value) ? at : best), 0);
+
+/** One row of the panel: it shows a setting of the scope, and tells what a person makes of it. */
+export class Row {
+    /** @param {string} path @param {string} label @param {(row: Row, value: any) => void} changed null: follow again */
+    constructor(path, label, changed) {
+        this.path = path;
+        this.id = `tf-${path.replace(/\W/g, '-')}`;
+        this.changed = (/** @type {any} */ value) => { this.complain(''); changed(this, value); };
+        this.own = element('span', { className: 'tf-own' });
+        this.reset = pictured('fa-rotate-left', '', () => this.changed(null), { className: 'turnfold-button tf-reset' });
+        this.error = element('div', { className: 'tf-error', role: 'alert', id: `${this.id}-error` });
+        const head = element('div', { className: 'tf-head' }, element('label', { htmlFor: this.id, textContent: label }), this.own,
+            this.reset);
+        this.root = element('div', { className: 'tf-field', 'data-path': path }, head);
+        this.label = label;
+    }
+
+    /** Shows what is in force. */
+    paint() {
+        const own = isOwn(this.path);
+        const [mine, theirs] = scope() === 'chat' ? ['only this chat', 'as all chats'] : ['changed', ''];
+        const elsewhere = scope() === 'all' && isOwnOfChat(this.path) ? 'this chat has its own' : '';
+        this.own.textContent = [own ? mine : theirs, elsewhere].filter(Boolean).join(', ');
+        this.reset.hidden = !own;
+        this.reset.title = scope() === 'chat' ? `${this.label}: follow all chats again` : `${this.label}: Turnfold's default again`;
+        this.reset.setAttribute('aria-label', this.reset.title);
+        this.show(inForce(this.path));
+    }
+
+    /** @param {any} _value */
+    show(_value) {}
+
+    /** @param {string} text '' takes it away */
+    complain(text) {
+        this.error.textContent = text;
+        this.root.classList.toggle('tf-refused', Boolean(text));
+    }
+}
+
+/** A whole number, by slider and by hand. */
+export class NumberRow extends Row {
+    /** @param {Field} field @param {(row: Row, value: any) => void} changed */
+    constructor({ path, label, hint, range = [0, 0] }, changed) {
+        super(path, label, changed);
+        this.stops = stops(...range);
+        const described = { 'aria-describedby': `${this.id}-hint ${this.id}-error` };
+        this.number = element('input', { type: 'number', id: this.id, className: 'text_pole', min: range[0], max: range[1],
+            step: 1, ...described });
+        this.slider = element('input', { type: 'range', min: 0, max: this.stops.length - 1, 'aria-label': label });
+        this.slider.addEventListener('input', () => this.slid());
+        this.number.addEventListener('input', () => this.typed());
+        this.number.addEventListener('blur', () => this.paint());
+        this.root.append(element('div', { className: 'tf-slide' }, this.slider, this.number),
+            element('small', { id: `${this.id}-hint`, textContent: hint }), this.error);
+    }
+
+    slid() {
+        this.number.value = String(this.stops[Number(this.slider.value)]);
+        this.slider.setAttribute('aria-valuetext', this.number.value);
+        this.changed(Number(this.number.value));
+    }
+
+    typed() {
+        if (this.number.value.trim() === '') return;
+        this.slider.value = String(nearest(this.stops, Number(this.number.value)));
+        this.changed(Number(this.number.value));
+    }
+
+    /** @param {any} value */
+    show(value) {
+        this.number.disabled = this.slider.disabled = value === null;
+        this.number.value = value ?? '';
+        this.slider.value = String(nearest(this.stops, value ?? 0));
+        this.slider.setAttribute('aria-valuetext', String(value ?? ''));
+    }
+}
+
+/** All rows of the panel, painted together. */
+export class Rows {
+    /** @param {import('./panel-save.js').Saver} saver */
+    constructor(saver) {
+        this.saver = saver;
+        /** @type {Map<string, Row>} */
+        this.all = new Map();
+    }
+
+    /** @template {Row} R @param {R} row @returns {R} */
+    add(row) {
+        this.all.set(row.path, row);
+        return row;
+    }
+
+    /** A row changed by a person. @param {Row} row @param {any} value */
+    change(row, value) { this.saver.change(target(), row.path, value); }
+
+    /** Shows what is in force, but for what a person is just changing. */
+    paint() {
+        for (const row of this.all.values()) {
+            const typing = document.activeElement?.id === row.id && data.all !== null;
+            if (!typing && !this.saver.isWaiting(target().key, row.path)) row.paint();
+        }
+    }
+
+    /**
+     * @param {any} error @param {string[]} paths that were sent and not taken
+     * @returns {string} what belongs to none of the rows
+     */
+    refuse(error, paths) {
+        const told = complaints(error, paths);
+        for (const path of paths) {
+            const row = this.all.get(path);
+            row?.paint();
+            row?.complain(told.get(path) ?? '');
+        }
+        return told.get('') ?? '';
+    }
+}

@@ -1,0 +1,47 @@
+/** Where the memory stands in the prompt (kept in this SillyTavern), and the memory's text as it is sent. */
+
+import { find, figure, partOf } from './panel-parts.js';
+import { refresh } from './memory.js';
+import { session } from './session.js';
+import { save, settings } from './settings.js';
+
+/** @type {Record<string, string>} */
+const HINTS = {
+    0: 'A fixed place early in the prompt: the model\'s cache keeps what stands before it and, between folds, all of the chat.',
+    1: 'At a depth the memory moves with every turn, so the model\'s cache is lost from there on.',
+    2: 'A fixed place at the very beginning: after a fold the whole prompt is read anew.',
+    [-1]: 'Only where you write {{turnfold_memory}} yourself.',
+};
+
+/** @param {ParentNode} root */
+export function placementSection(root) {
+    const fields = { position: find(root, '#tf-position'), depth: find(root, '#tf-depth'), role: find(root, '#tf-role') };
+    for (const [name, field] of Object.entries(fields)) {
+        field.value = settings().placement[name];
+        field.addEventListener('change', () => {
+            const value = Math.trunc(Number(field.value));
+            if (!field.checkValidity() || field.value === '') field.value = settings().placement[name];
+            else settings().placement = { ...settings().placement, [name]: value };
+            save();
+            hint(root);
+            void refresh();
+        });
+    }
+    hint(root);
+}
+
+/** @param {ParentNode} root */
+function hint(root) {
+    const { position } = settings().placement;
+    partOf(root, 'depth').hidden = position !== 1;
+    find(root, '#tf-role').closest('.tf-pair').hidden = position === -1;
+    partOf(root, 'placement-hint').textContent = HINTS[position] ?? '';
+}
+
+/** Shows the memory as it is sent. @param {ParentNode} root */
+export function paintPreview(root) {
+    const { memory, status } = session;
+    const tokens = status && status.memory_version === memory.version ? `${figure(status.memory_tokens)} tokens` : '';
+    partOf(root, 'tokens').textContent = memory.text ? tokens : '';
+    partOf(root, 'preview').textContent = memory.text || (session.id ? 'No memory yet.' : 'No chat is open.');
+}
