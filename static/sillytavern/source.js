@@ -26,6 +26,9 @@ const HINTS = Object.freeze({
     extractive: 'Picks whole sentences from the chat. Works at once and offline, and reads worse than what a model'
         + ' writes.',
 });
+/** The name of the connection that a kind of source has. @param {Source['kind']} kind */
+export const connectionOf = (kind) => NAMES[kind];
+
 const LENT = ['main', 'profile'];
 const ENDED = ['succeeded', 'failed', 'cancelled'];
 const MOST_LEFT = 2; // a browser has six connections to a server, and streams take one each
