@@ -36,6 +36,16 @@ from tests.support.tavern_page import TavernPage
 IN_CI = os.environ.get("CI") == "true"
 OpenTavern = Callable[..., TavernPage]
 
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks all tests here; the first of a run also waits for SillyTavern's start."""
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker("sillytavern")
+            item.add_marker(pytest.mark.timeout(300))
+
 
 @pytest.fixture(scope="module")
 def version() -> str:

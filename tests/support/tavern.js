@@ -108,7 +108,7 @@
             for (const name of names) await verbs.character(name);
             const members = names.map((name) => context().characters.find((one) => one.name === name).avatar);
             const made = JSON.parse(await verbs.post('/api/groups/create', {
-                name: names.join(' and '), members, activation_strategy: 1, generation_mode: 0,
+                name: names.join(' and '), members, activation_strategy: 1, generation_mode: 0, avatar_url: '',
             }));
             await context().getCharacters();
             await modules.groups.openGroupById(made.id);

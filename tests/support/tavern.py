@@ -22,12 +22,12 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support.tavern_settings import configured
+from tests.support.tavern_settings import SERVER, configured
 
 ROOT = Path(__file__).parents[2]
 PLACE = ROOT / ".sillytavern"
 VERSIONS = tuple((ROOT / "scripts" / "requirements" / "sillytavern.txt").read_text(encoding="utf-8").split())
-START_S = 90.0
+START_S = 180.0
 
 both_versions = pytest.mark.parametrize("version", VERSIONS, scope="module")
 
@@ -61,7 +61,7 @@ class SillyTavern:
         """Write the settings anew: a model to talk to, a Turnfold for the extension, further settings of the extension.
         Only while no page is open: a page saves its own.
         """
-        shipped = PLACE / self.version / "node_modules" / "sillytavern" / "default" / "content" / "settings.json"
+        shipped = _package(self.version) / "default" / "content" / "settings.json"
         settings = configured(json.loads(shipped.read_text(encoding="utf-8")), model=model, stream=stream)
         if turnfold is not None:
             settings["extension_settings"]["turnfold"] = {"server": turnfold, **extension}
@@ -78,7 +78,9 @@ class SillyTavern:
     def chats(self, character: str = "Seraphina") -> Path:
         """The folder of a character's chats."""
         named = self.home / "chats"
-        return next((one for one in (named / f"default_{character}", named / character) if one.exists()), named / character)
+        return next(
+            (one for one in (named / f"default_{character}", named / character) if one.exists()), named / character
+        )
 
     def file(self, name: str, character: str = "Seraphina") -> list[dict[str, Any]]:
         """A chat file as it is stored: its header, then a message each."""
@@ -115,6 +117,7 @@ def serving(version: str, folder: Path) -> Iterator[SillyTavern]:
     port = _free_port()
     tavern = SillyTavern(version, f"http://127.0.0.1:{port}", folder)
     tavern.configure(model="http://127.0.0.1:9")  # nobody's
+    (folder / "config.yaml").write_text(json.dumps(SERVER), encoding="utf-8")  # JSON is YAML
     (folder / "data" / "_webpack").symlink_to(_package(version) / "dist" / "_webpack")
     with (folder / "log.txt").open("wb") as log, _process(version, folder, port, log.fileno()) as process:
         _wait_until_up(tavern, process)
@@ -123,7 +126,7 @@ def serving(version: str, folder: Path) -> Iterator[SillyTavern]:
 
 
 def _package(version: str) -> Path:
-    return PLACE / version / "node_modules" / "sillytavern"
+    return PLACE / version / "app"
 
 
 @contextmanager

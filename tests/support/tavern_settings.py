@@ -6,6 +6,17 @@ from typing import Any
 # Extensions that come with it and are in no test's way, but take their time at every start of a page.
 UNUSED = ["expressions", "caption", "tts", "vectors", "stable-diffusion", "gallery", "translate", "assets", "memory"]
 
+# The server's configuration; what is missing has SillyTavern's default. Nothing is fetched from anywhere.
+SERVER: dict[str, Any] = {
+    "thumbnails": {"enabled": False},
+    "backups": {"chat": {"enabled": False}},
+    "performance": {"useDiskCache": False},
+    "extensions": {"autoUpdate": False, "models": {"autoDownload": False}},
+    "enableDownloadableTokenizers": False,
+    "whitelistDockerHosts": False,
+    "logging": {"enableAccessLog": False},
+}
+
 
 def configured(shipped: dict[str, Any], *, model: str, stream: bool) -> dict[str, Any]:
     """SillyTavern's own settings for a new user, talking to an OpenAI-like model at the address `model`."""
