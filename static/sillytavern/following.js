@@ -15,7 +15,6 @@ import { TurnfoldError } from './turnfold.js';
 const FIRST_WAIT_MS = 2000;
 const LONGEST_WAIT_MS = 60_000;
 const WHOLE_MS = 300_000; // the server counts the tokens of all of it
-const UNTOLD = '-';
 const WHOLE_CHARS = 3_500_000; // what surely fits into one body
 
 /**
@@ -37,7 +36,8 @@ export class Following {
     /** @type {any} */
     timer = null;
     tooLong = '';
-    fields = '';
+    /** @type {string|null} what the server was told of the chat */
+    fields = null;
 
     /**
      * @param {import('./identity.js').Open} open @param {import('./turnfold.js').Chat} chat @param {AbortSignal} signal
@@ -102,8 +102,8 @@ export class Following {
         const { lines, tooLong } = toHistory(chat);
         this.tell(tooLong);
         const now = held(lines, this.lines, isGenerating());
-        const how = this.lines ? await this.change(now, true) : await this.compare(now);
         await this.describe();
+        const how = this.lines ? await this.change(now, true) : await this.compare(now);
         if (!this.signal.aborted) this.hearing.synced(how);
     }
 
@@ -145,7 +145,7 @@ export class Following {
     /** Of a chat just opened, or about which there was a misunderstanding. @param {Line[]} now @returns {Promise<How>} */
     async compare(now) {
         const [mine, theirs] = await Promise.all([digest(now), this.theirs()]);
-        if (theirs === null) this.fields = UNTOLD;
+        if (theirs === null) await this.describe(true);
         if (mine.digest !== theirs?.digest || mine.messages !== theirs.messages) {
             if (theirs?.messages) await this.overwrite(now);
             else await this.create(now);
@@ -190,28 +190,33 @@ export class Following {
     async create(now) {
         const { chat, signal } = this;
         const [first = [], ...rest] = isLong(now) ? packs(now) : [now];
-        await chat.sync(first, { parent_chat_id: await this.parent() }, { signal, timeout: WHOLE_MS });
+        const parent = await this.parent();
+        if (parent) await chat.request('PUT', '', { body: { strategy: parent.strategy }, signal });
+        await chat.sync(first, { parent_chat_id: parent?.id }, { signal, timeout: WHOLE_MS });
         for (const lines of rest) {
             await chat.append(lines, { fold: lines === rest.at(-1) ? 'background' : 'none' }, { signal, timeout: WHOLE_MS });
         }
     }
 
-    /** The chat that this one was branched from, as the server knows it. @returns {Promise<string|undefined>} */
+    /** The chat that this one was branched from, as the server knows it. @returns {Promise<{id: string, strategy: string}|undefined>} */
     async parent() {
         const { parent: title, character } = this.open;
         if (title === null) return undefined;
         const query = { title, limit: 20 };
         const { items } = await this.chat.server.request('GET', '/chats', { query, signal: this.signal });
         const others = items.filter((/** @type {any} */ one) => one.id !== this.chat.id);
-        return (others.find((/** @type {any} */ one) => one.character_name === character) ?? others[0])?.id;
+        return (others.find((/** @type {any} */ one) => one.character_name === character) ?? others[0]);
     }
 
-    /** Tells the server the chat's title and names, if they are other ones than it was told. */
-    async describe() {
+    /**
+     * Tells the server the chat's title and names, if they are other ones than it was told. So a new chat is made before
+     * anything is asked of it. @param {boolean} [isForgotten] whether the server does not have what it was told
+     */
+    async describe(isForgotten = false) {
         const { title, user, character } = whichChat() ?? this.open;
         const fields = JSON.stringify([title, user, character]);
-        this.fields ||= await remembered('fields', this.chat.id) ?? UNTOLD;
-        if (fields === this.fields || !this.isOpen()) return;
+        this.fields ??= await remembered('fields', this.chat.id);
+        if ((fields === this.fields && !isForgotten) || !this.isOpen()) return;
         const body = { title, user_name: user, character_name: character };
         await this.chat.request('PUT', '', { body, signal: this.signal });
         this.fields = fields;
