@@ -14,18 +14,21 @@ from app.core.summary import Summarizer
 from app.jobs.runner import BEAT_S, Runner
 from app.jobs.threads import Patience, Threads
 from app.llm.caller import Caller
+from app.llm.client import Frontends
 from app.llm.extractive import Extractive
 from app.llm.http import new_client
 from app.llm.tokens import Counters, TokenCounter
 from app.resources import resource_dir
 from app.services.answering import Answering
 from app.services.asking import Asking
+from app.services.bells import Bells
 from app.services.blocks import Blocks
 from app.services.branching import Branching
 from app.services.browsing import Browsing
 from app.services.budgeting import Budgeting
 from app.services.bundle import Services
 from app.services.checkup import Checkup
+from app.services.client_calls import ClientCalls
 from app.services.commands import Commands
 from app.services.connections import Connections
 from app.services.counters import ChatCounters
@@ -37,6 +40,7 @@ from app.services.estimating import Estimating
 from app.services.exporting import Exporting
 from app.services.failing import Failing
 from app.services.folding import Folding, Limits
+from app.services.fronting import Fronting
 from app.services.importing import Importing
 from app.services.keeping import Keeping
 from app.services.lookout import Lookout
@@ -83,6 +87,7 @@ class Server:
     async def stop(self) -> None:
         """End what is watched, cut jobs and close connections."""
         self.services.watching.close()
+        self.services.client_calls.close()
         await self.runner.stop()
         await self.client.aclose()
         self.db.dispose()
@@ -111,7 +116,9 @@ def assemble(
     """
     db, client, count = Database(settings.database_url), new_client(), count or TokenCounter()
     secret = settings.secret_key.get_secret_value() if settings.secret_key else None
-    caller = models or _caller(settings, client, count, sleep)
+    bells = Bells()
+    fronting = Fronting(db, Threads("turnfold-fronting", 2), bells)
+    caller = models or _caller(settings, client, count, sleep, fronting)
     caller = through(caller) if through else caller
     connections = Connections(db, open_vault(secret, sqlite_file(settings.database_url)), settings, caller)
     families = Counters(count)
@@ -122,11 +129,13 @@ def assemble(
     limits = Limits(settings.job_max_calls, settings.job_max_s)
     folding = Folding(db, planning, Failing(db), caller, limits, settings.breaker_cooldown_s, patience)
     runner = Runner(db, folding, Starting(db, settings.resume_jobs), beat_s)
-    services = _services(db, counters, connections, prompts, caller, runner, planning, settings)
+    services = _services(db, counters, connections, prompts, caller, runner, planning, settings, bells)
     return Server(settings, db, client, runner, services)
 
 
-def _caller(settings: Settings, client: httpx.AsyncClient, count: Counter, sleep: Sleep) -> Caller:
+def _caller(
+    settings: Settings, client: httpx.AsyncClient, count: Counter, sleep: Sleep, frontends: Frontends
+) -> Caller:
     return Caller(
         client=client,
         count=count,
@@ -136,6 +145,7 @@ def _caller(settings: Settings, client: httpx.AsyncClient, count: Counter, sleep
         clock=lambda: datetime.now(UTC),
         sleep=sleep,
         random=random.random,
+        frontends=frontends,
     )
 
 
@@ -148,6 +158,7 @@ def _services(
     runner: Runner,
     planning: Planning,
     settings: Settings,
+    bells: Bells,
 ) -> Services:
     blocks = Blocks(prompts, counters)
     steering = Steering(db, runner)
@@ -180,6 +191,7 @@ def _services(
         diagnosing=Diagnosing(db),
         viewing=Viewing(db),
         connections=connections,
+        client_calls=ClientCalls(db, Threads("turnfold-client-calls", 4), bells),
         revising=Revising(db, counters, runner),
         undoing=Undoing(db, runner),
         working=Working(db, runner),

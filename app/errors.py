@@ -14,7 +14,8 @@ TurnfoldError
 └── ModelError            look at the connection
     ├── ModelUnavailable  wait: it is tried again by itself
     ├── ModelRejected     a person must change the connection or its server
-    └── ModelUnusable     the model answers, but never with a usable text
+    ├── ModelUnusable     the model answers, but never with a usable text
+    └── ModelWithdrawn    ask again: what was asked of it was changed before anybody answered
 
 Errors know nothing of HTTP; `app.api` turns them into responses, in one place.
 """
@@ -150,3 +151,9 @@ class ModelUnusable(ModelError):
 
     code = "provider_rejected"
     blank = False
+
+
+class ModelWithdrawn(ModelError):
+    """Nobody has failed: the connection or settings were changed while a call waited, and it is to be planned anew."""
+
+    code = "provider_unavailable"

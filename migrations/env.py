@@ -9,11 +9,12 @@ tests/store/test_migrate.py compares what comes out with the tables.
 from alembic import context
 from sqlmodel import SQLModel
 
-from app.store import kept_tables, search, tables, view_tables
+from app.store import call_tables, kept_tables, search, tables, view_tables
 
 assert tables.Chat  # importing them is what fills the metadata
 assert kept_tables.KeptMessage
 assert view_tables.View
+assert call_tables.ClientCall
 context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=SQLModel.metadata,

@@ -66,7 +66,7 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._settings = settings
         self._port = port
-        self._runner, self._watching = parts.runner, parts.services.watching
+        self._runner, self._watching, self._calls = parts.runner, parts.services.watching, parts.services.client_calls
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -78,13 +78,14 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Jobs first: their calls to models are cut at once, and appends that wait for a fold have their answer.
 
-        Then streams of events, which tell of that and would never end by themselves.
+        Then streams of events, which tell of that and would never end by themselves, and who waits for client calls.
         """
         last = threading.Timer(_ALL_ENDS_S, _end_now)
         last.daemon = True
         last.start()
         await self._runner.stop()
         self._watching.close()
+        self._calls.close()
         await super().shutdown(sockets)
 
 

@@ -16,12 +16,15 @@ _TEMPLATE_TOKENS = 64
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A cleaned answer. `usage` holds its tokens; the call itself was counted when it was made."""
+    """A cleaned answer. `usage` holds its tokens; the call itself was counted when it was made. `model`: which one said
+    it, where the connection names none.
+    """
 
     text: str
     tokens: int
     verdict: Verdict
     usage: Usage
+    model: str | None = None
 
 
 def max_tokens(request: SummaryRequest, user: str, count: CountTokens) -> int:
@@ -52,4 +55,4 @@ def judged_answer(request: SummaryRequest, ask: Ask, answer: Answer, count: Coun
         prompt = count(ask.system) + count(ask.user)
     if completion is None:
         completion = count(answer.text)
-    return Judged(text, tokens, verdict, Usage(0, prompt, completion))
+    return Judged(text, tokens, verdict, Usage(0, prompt, completion), answer.model)

@@ -18,13 +18,15 @@ from app.core.model import Usage
 from app.core.retry import Failure, RetryPolicy, Wait, decide
 from app.core.summary import Connection, CountTokens, Summary, SummaryRequest
 from app.errors import ModelUnavailable
-from app.llm import faults, journal, ollama, openai
+from app.llm import client as fronts
+from app.llm import faults, journal
 from app.llm.answers import ROOM_TO_THINK, Judged, judged_answer, max_tokens
 from app.llm.batches import Batch, Batches
 from app.llm.http import Clock, exchange, quiet_http_logs
 from app.llm.lane import Lane
+from app.llm.servers import listed_models, wire_format
 from app.llm.slots import Slots
-from app.llm.wire import Answer, Ask, CallFailed, WireFormat, unusable, wrong_settings
+from app.llm.wire import Answer, Ask, CallFailed, unusable
 from app.resources import resource_dir
 
 T = TypeVar("T")
@@ -32,8 +34,6 @@ Args = TypeVarTuple("Args")
 
 _TEST_TOKENS = 64
 _BY_HAND = ""  # a person's test waits for its turn as a chat of its own
-_LIST_TIMEOUT_S = 30.0  # a list is no answer of a model; people wait for it
-_FORMATS: dict[str, WireFormat] = {"openai": openai, "ollama": ollama}
 
 
 class _TryAgain(Exception):
@@ -62,10 +62,12 @@ class Caller:
         clock: Clock,
         sleep: Callable[[float], Awaitable[None]],
         random: Callable[[], float],
+        frontends: fronts.Frontends | None = None,
     ) -> None:
         """`extract` runs in a thread; `clock` gives aware times in UTC, `sleep` takes seconds, `random` gives 0-1.
 
-        Its threads are its own, and few: whatever is folded, the API's are free.
+        Its threads are its own, and few: whatever is folded, the API's are free. Without `frontends` no connection of
+        the provider `client` can be called.
         """
         self._client = client
         self._count = count
@@ -75,6 +77,7 @@ class Caller:
         self._clock = clock
         self._sleep = sleep
         self._random = random
+        self._frontends = frontends
         self._lanes: dict[str, Lane] = {}
         self._batches = Batches(clock)
         self._extracting = ThreadPoolExecutor(1, "turnfold-extracting")
@@ -107,14 +110,10 @@ class Caller:
 
     async def models(self, connection: Connection) -> list[str]:
         """The models a server offers, in its order. Asked once; raises ModelError."""
-        if connection.provider == "extractive":
+        if connection.provider in ("extractive", fronts.PROVIDER):
             return []
-        lines: list[str] = []
         try:
-            wire = _format(connection)
-            timeout_s = min(connection.timeout_s, _LIST_TIMEOUT_S)
-            await exchange(self._client, wire.models_request(connection), timeout_s, self._clock, _collect(lines))
-            return wire.parse_models("\n".join(lines))
+            return await listed_models(self._client, connection, self._clock)
         except CallFailed as failed:
             raise faults.error(connection, failed.failure, calls=1) from None
 
@@ -123,14 +122,14 @@ class Caller:
         if connection.provider == "extractive":
             return Trial(True, 0, "The extractive summarizer is built in and needs no server.")
         lane = self._lane(connection)
-        async with lane.slots.of(_BY_HAND):
-            started = self._clock()
-            failure = await self._trial(connection)
-            latency_ms = round((self._clock() - started).total_seconds() * 1000)
-        if failure:
-            return Trial(False, latency_ms, faults.describe(connection, failure))
-        lane.reset()
-        return Trial(True, latency_ms, f"Connection {connection.name!r} answered in {latency_ms} ms.")
+        if connection.provider == fronts.PROVIDER and self._frontends is not None:
+            trial = await fronts.trial(self._frontends, connection, self._clock())
+        else:
+            async with lane.slots.of(_BY_HAND):
+                trial = await self._timed_trial(connection)
+        if trial.ok:
+            lane.reset()
+        return trial
 
     def health(self, name: str) -> Health:
         """How a connection fares, as far as this process has called it. From any thread."""
@@ -227,14 +226,26 @@ class Caller:
             return judged
 
     async def _send(self, batch: Batch, ask: Ask, call: journal.Call) -> Answer:
-        self._batches.sent(batch)
         try:
+            if batch.request.connection.provider == fronts.PROVIDER and self._frontends is not None:
+                return await self._ask_frontend(self._frontends, batch, ask, call)
+            self._batches.sent(batch)
             return await self._call(batch.request.connection, ask, call)
         finally:
             batch.used += Usage(calls=call.made)
 
+    async def _ask_frontend(self, frontends: fronts.Frontends, batch: Batch, ask: Ask, call: journal.Call) -> Answer:
+        """Until somebody takes it this is no call: it costs nothing, and nobody is to blame for the time it takes."""
+
+        def taken() -> None:
+            call.begin()
+            self._batches.sent(batch)
+
+        with call.measured():
+            return await fronts.ask(frontends, batch.request, ask, batch.attempt, taken)
+
     async def _call(self, connection: Connection, ask: Ask, call: journal.Call) -> Answer:
-        wire = _format(connection)
+        wire = wire_format(connection)
         request, reader = wire.build_request(connection, ask), wire.reader()
         with call.timed():
             await exchange(self._client, request, connection.timeout_s, self._clock, reader.take)
@@ -249,6 +260,14 @@ class Caller:
             journal.retrying(connection, batch.attempt + 1, decision.seconds)
             return _TryAgain(decision.seconds)
         return faults.error(connection, failure, retry_at=health.retry_at, calls=batch.used.calls)
+
+    async def _timed_trial(self, connection: Connection) -> Trial:
+        started = self._clock()
+        failure = await self._trial(connection)
+        latency_ms = round((self._clock() - started).total_seconds() * 1000)
+        if failure:
+            return Trial(False, latency_ms, faults.describe(connection, failure))
+        return Trial(True, latency_ms, f"Connection {connection.name!r} answered in {latency_ms} ms.")
 
     async def _trial(self, connection: Connection) -> Failure | None:
         ask = Ask("", self._test_prompt, connection.max_tokens or ROOM_TO_THINK)
@@ -267,21 +286,7 @@ async def _in(pool: ThreadPoolExecutor, call: Callable[[*Args], T], *args: *Args
     return await asyncio.get_running_loop().run_in_executor(pool, call, *args)
 
 
-def _format(connection: Connection) -> WireFormat:
-    wire = _FORMATS.get(connection.provider)
-    if wire is None:
-        raise wrong_settings(f"has the provider {connection.provider!r}, which this server cannot call")
-    return wire
-
-
-def _collect(lines: list[str]) -> Callable[[str], bool]:
-    def take(line: str) -> bool:
-        lines.append(line)
-        return False
-
-    return take
-
-
 def _summary(batch: Batch, judged: Judged, *, degraded: bool) -> Summary:
     connection = batch.request.connection
-    return Summary(judged.text, judged.tokens, connection.name, connection.model, batch.used, degraded)
+    model = judged.model or connection.model
+    return Summary(judged.text, judged.tokens, connection.name, model, batch.used, degraded)

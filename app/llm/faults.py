@@ -31,7 +31,7 @@ def describe(connection: Connection, failure: Failure) -> str:
     """One sentence for people: "Connection 'default' answered 401 Unauthorized: check its API key."."""
     name = f"Connection {connection.name!r}"
     if failure.kind == "status" and failure.status is not None:
-        return f"{name} answered {_status(failure.status)}: {_next_step(failure.status)}."
+        return f"{name} answered {_status(failure.status)}: {failure.reason or _next_step(failure.status)}."
     if failure.kind == "unusable":
         return f"The model of connection {connection.name!r} {failure.reason}."
     return f"{name} {failure.reason}."

@@ -36,11 +36,22 @@ class Call:
     @contextmanager
     def timed(self) -> Iterator[None]:
         """Around what the server takes its time for."""
+        self.begin()
+        with self.measured():
+            yield
+
+    def begin(self) -> None:
+        """The server takes its time from now on."""
         self.began = perf_counter()
+
+    @contextmanager
+    def measured(self) -> Iterator[None]:
+        """Until the server is done, if it ever begins."""
         try:
             yield
         finally:
-            self.latency_ms = round((perf_counter() - self.began) * 1000)
+            if self.began is not None:
+                self.latency_ms = round((perf_counter() - self.began) * 1000)
 
     @property
     def made(self) -> int:

@@ -60,6 +60,7 @@ class Lane:
                 self._known.add(terms)
                 self._clear()
         self.slots.limit = max(1, connection.concurrency)  # every time, so that what was planned before cannot stay
+        self.slots.each = connection.provider == "client"
 
     @property
     def known(self) -> bool:
@@ -76,12 +77,12 @@ class Lane:
     async def run(self, request: SummaryRequest, calls: int, send: Callable[[], Awaitable[T]]) -> T:
         """`send()`, once it is the chat's turn. Raises ModelUnavailable, after `calls` calls made, during a cool-down.
 
-        After a cool-down one call goes ahead as a probe; the others wait here for what comes of it. Between attempts
-        a request is not here, and holds nothing.
+        After a cool-down one call goes ahead as a probe; the others wait here for what comes of it, but not for a
+        frontend, which may take for ever. Between attempts a request is not here, and holds nothing.
         """
         connection = request.connection
         async with self.slots.of(request.chat):
-            if self._half_open():
+            if self._half_open() and connection.provider != "client":
                 async with self._probing:
                     if self._half_open():
                         return await self._probe(connection, send)

@@ -28,6 +28,7 @@ class Slots:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
+        self._each = False
         self._under_way: Counter[str] = Counter()
         self._waiting: list[_Waiting] = []  # by arrival
         self._step = 0
@@ -40,6 +41,16 @@ class Slots:
     @limit.setter
     def limit(self, limit: int) -> None:
         self._limit = limit
+        self._share_out()
+
+    @property
+    def each(self) -> bool:
+        """Whether each chat has slots of its own: where a call may wait for ever, others must not wait for it."""
+        return self._each
+
+    @each.setter
+    def each(self, each: bool) -> None:
+        self._each = each
         self._share_out()
 
     @asynccontextmanager
@@ -69,14 +80,15 @@ class Slots:
         self._share_out()
 
     def _share_out(self) -> None:
-        while self._under_way.total() < self._limit:
-            waiting = [waiting for waiting in self._waiting if not waiting.turn.done()]  # one that is cut is done
-            if not waiting:
-                return
+        while waiting := [one for one in self._waiting if not one.turn.done() and self._has_room(one.chat)]:
             chosen = min(waiting, key=lambda waiting: (self._under_way[waiting.chat], waiting.since))
             self._waiting.remove(chosen)
             self._change(chosen.chat, 1)
             chosen.turn.set_result(None)
+
+    def _has_room(self, chat: str) -> bool:
+        under_way = self._under_way[chat] if self._each else self._under_way.total()
+        return under_way < self._limit
 
     def _change(self, chat: str, calls: int) -> None:
         self._under_way[chat] += calls

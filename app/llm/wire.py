@@ -66,12 +66,13 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A model's answer as it came, with the server's own token counts if it sent them."""
+    """A model's answer as it came, with the server's own token counts and the model's name if it sent them."""
 
     text: str
     ending: Ending
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    model: str | None = None
 
 
 class Reader:

@@ -6,6 +6,7 @@ from app.services.answering import Answering
 from app.services.branching import Branching
 from app.services.browsing import Browsing
 from app.services.checkup import Checkup
+from app.services.client_calls import ClientCalls
 from app.services.commands import Commands
 from app.services.connections import Connections
 from app.services.diagnosing import Diagnosing
@@ -55,6 +56,7 @@ class Services:
     viewing: Viewing
     diagnosing: Diagnosing
     connections: Connections
+    client_calls: ClientCalls
     revising: Revising
     undoing: Undoing
     working: Working

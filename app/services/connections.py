@@ -11,6 +11,7 @@ from app.core.summary import Connection, Provider, counted_as
 from app.errors import Conflict, InvalidRequest, NotFound
 from app.services.ports import ModelServers
 from app.settings import Settings
+from app.store import client_calls
 from app.store import connections as stored
 from app.store.engine import Database
 from app.store.tables import ConnectionRow
@@ -90,6 +91,8 @@ class Connections:
         with self.db.write() as session:
             old = stored.find(session, name)
             kept = old.encrypted_api_key if old and keep_key and _same_place(old, fields) else None
+            if old is None or any(getattr(old, field) != value for field, value in fields.items()):
+                client_calls.withdraw(session, client_calls.of_connection(name))
             locked = self.vault.lock(api_key) if api_key else kept
             stored.save(session, name, {**fields, "encrypted_api_key": locked})
             session.flush()
@@ -104,6 +107,7 @@ class Connections:
         with self.db.write() as session:
             if not stored.remove(session, name) and name != "default":
                 raise NotFound(f"There is no connection {name!r}.")
+            client_calls.withdraw(session, client_calls.of_connection(name))
         self.servers.forget(name)
 
     async def models(self, name: str) -> list[str]:
@@ -168,8 +172,6 @@ class Connections:
 
 def _check(fields: dict[str, Any]) -> None:
     provider: Provider = fields["provider"]
-    if provider == "client":
-        raise InvalidRequest("The client provider is not available in this version.")
     if provider == "openai" and not fields.get("base_url"):
         raise InvalidRequest("A connection with provider openai needs base_url, e.g. http://127.0.0.1:8080/v1.")
 

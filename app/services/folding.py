@@ -15,7 +15,7 @@ from app.core.promotion import Merge, Seed
 from app.core.resolving import resolve
 from app.core.rewrite import Rewrite, Skip
 from app.core.summary import Summarizer, Summary
-from app.errors import ModelError, ModelRejected
+from app.errors import ModelError, ModelRejected, ModelWithdrawn
 from app.services import journal
 from app.services.committing import commit_fold, commit_merge, commit_rewrite, commit_seed
 from app.services.diagnosing import note_fold
@@ -120,6 +120,8 @@ class Folding:
 
     async def _settle(self, run: Run, entry: Entry) -> None:
         """Store what came back, or note that nothing did."""
+        if isinstance(entry.error, ModelWithdrawn):
+            return  # nobody failed: it is planned anew
         if entry.error is not None:
             await self._react(run, entry.step, entry.error)
             return
@@ -169,16 +171,16 @@ class Folding:
             run.lost = True
             return Look(None)
         look = self.planning.look(session, job, run.owner, run.standing)
-        reached = self._limit_reached(job, len(run.calls)) if look.step is not None else None
+        reached = self._limit_reached(job, look.step, len(run.calls)) if look.step is not None else None
         return look if reached is None else Look(None, failure=Failure("limit_reached", reached))
 
-    def _limit_reached(self, job: Job, calls: int) -> str | None:
-        """Why a job may do no more."""
+    def _limit_reached(self, job: Job, step: Step, calls: int) -> str | None:
+        """Why a job may do no more. One that waits for a frontend may take as long as people are away."""
         made = jobs.read_usage(job.usage).calls + calls
         spent = (now_ms() - (job.started_at or now_ms())) / 1000
         if made >= self.limits.calls:
             limit = f"made {made} calls, as many as one job may (TURNFOLD_JOB_MAX_CALLS)"
-        elif spent >= self.limits.seconds:
+        elif spent >= self.limits.seconds and not (step.request and step.request.connection.provider == "client"):
             limit = f"took {spent:.0f} s, as long as one job may (TURNFOLD_JOB_MAX_S)"
         else:
             return None

@@ -21,7 +21,7 @@ from app.services.retelling import WINDOW
 from app.services.rewriting import check
 from app.services.waiting import read_waiting
 from app.services.working import ErrorView, JobView, show_error, show_job
-from app.store import counting, jobs, messages, snippets
+from app.store import client_calls, counting, jobs, messages, snippets
 from app.store.clock import from_ms, now_ms
 from app.store.engine import Database
 from app.store.pacing import seconds_for
@@ -75,14 +75,27 @@ class BacklogView:
 
 
 @dataclass(frozen=True, slots=True)
+class WaitingView:
+    """The prompts of a chat that wait for a frontend: of which connection, how many, since when, and how many of them
+    one is answering.
+    """
+
+    connection: str
+    calls: int
+    since: datetime
+    leased: int
+
+
+@dataclass(frozen=True, slots=True)
 class ConnectionStatus:
-    """The connection that makes a chat's summaries."""
+    """The connection that makes a chat's summaries. `waiting`: None where nothing waits for a frontend."""
 
     name: str
     provider: str
     model: str | None
     state: str
     retry_at: datetime | None
+    waiting: WaitingView | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +212,13 @@ class Reporting:
             connection = self.connections.describe(session, name)
         except NotFound:
             return ConnectionStatus(name, "missing", None, "failing", None)
-        return ConnectionStatus(name, connection.provider, connection.model, health.state, health.retry_at)
+        waiting = _waiting(session, state.chat)
+        return ConnectionStatus(name, connection.provider, connection.model, health.state, health.retry_at, waiting)
+
+
+def _waiting(session: Session, chat: Chat) -> WaitingView | None:
+    queue = client_calls.queue(session, chat.key, now_ms())
+    return WaitingView(queue.connection, queue.calls, from_ms(queue.since), queue.leased) if queue else None
 
 
 def _rewrite_backlog(state: ChatState, known: int | None) -> BacklogView:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from app.core.model import Usage
 from app.core.summary import Connection, Summarizer, Summary, SummaryRequest
-from app.errors import ModelError
+from app.errors import ModelError, ModelWithdrawn
 from app.services.failure import both
 
 
@@ -21,7 +21,7 @@ class Trying:
         try:
             return await self.summarizer.summarize(request)
         except ModelError as error:
-            if not others:
+            if not others or isinstance(error, ModelWithdrawn):
                 raise
             first = error
         self.failed += first.calls

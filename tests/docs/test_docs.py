@@ -43,7 +43,7 @@ from tests.support.service import Service, running
 
 DOCS = ROOT / "docs"
 API, CONCEPTS, MODELS, OPERATIONS = (DOCS / f"{name}.md" for name in ("api", "concepts", "models", "operations"))
-ROUTE = re.compile(r"\b(GET|PUT|POST|PATCH|DELETE) (/[\w/{}]+)")
+ROUTE = re.compile(r"\b(GET|PUT|POST|PATCH|DELETE) (/[\w/{}-]+)")
 
 
 def named(page: Path) -> str:

@@ -2,6 +2,7 @@
 
 from app.api.routes import (
     chats,
+    client_calls,
     commands,
     connections,
     diagnostics,
@@ -39,6 +40,7 @@ routers = [
     jobs.router,
     events.router,
     connections.router,
+    client_calls.router,
     exports.router,
     settings.router,
     health.router,

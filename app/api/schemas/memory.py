@@ -33,6 +33,15 @@ class Backlog(Shown):
     choice_needed: bool = Field(description="Nothing folds until POST …/backlog answers.")
 
 
+class Waiting(Shown):
+    """Prompts that wait for a frontend's own model; `leased` of them are being answered."""
+
+    connection: str
+    calls: int
+    since: datetime
+    leased: int
+
+
 class ConnectionStatus(Shown):
     """The connection that makes the summaries."""
 
@@ -41,6 +50,7 @@ class ConnectionStatus(Shown):
     model: str | None
     state: Literal["ok", "cooling_down", "failing"]
     retry_at: datetime | None
+    waiting: Waiting | None = Field(description="Of the provider `client`: what waits for a frontend to answer it.")
 
 
 class Status(Shown):
