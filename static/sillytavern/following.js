@@ -190,12 +190,19 @@ export class Following {
     async create(now) {
         const { chat, signal } = this;
         const [first = [], ...rest] = isLong(now) ? packs(now) : [now];
+        await this.begin();
         const parent = await this.parent();
         if (parent) await chat.request('PUT', '', { body: { strategy: parent.strategy }, signal });
         await chat.sync(first, { parent_chat_id: parent?.id }, { signal, timeout: WHOLE_MS });
         for (const lines of rest) {
             await chat.append(lines, { fold: lines === rest.at(-1) ? 'background' : 'none' }, { signal, timeout: WHOLE_MS });
         }
+    }
+
+    /** Settings that are to hold before the first message is there, such as a pause. */
+    async begin() {
+        const settings = Object.assign({}, ...beginnings.map((one) => one()));
+        if (Object.keys(settings).length) await this.chat.request('PUT', '', { body: { settings }, signal: this.signal });
     }
 
     /** The chat that this one was branched from, as the server knows it. @returns {Promise<{id: string, strategy: string}|undefined>} */
