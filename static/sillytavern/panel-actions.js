@@ -1,7 +1,7 @@
 /** What is done with the open chat's memory: fold, stop, clear, put in order, take out and bring in. */
 
 import { count, element } from './dom.js';
-import { busy, partOf, pictured, said } from './panel-parts.js';
+import { busy, find, partOf, pictured, said } from './panel-parts.js';
 import { followJob, showBacklog } from './backlog.js';
 import { dialog, toast } from './host.js';
 import { load } from './panel-data.js';
@@ -21,7 +21,9 @@ const REASONS = {
     disabled: 'Memory is switched off for this chat.',
 };
 
-/** What `work` fails of is shown, not thrown. @param {any} pressed @param {(chat: import('./turnfold.js').Chat) => Promise<unknown>} work */
+/** @typedef {(chat: import('./turnfold.js').Chat) => Promise<unknown>} Work */
+
+/** What `work` fails of is shown, not thrown. @param {any} pressed @param {Work} work */
 async function act(pressed, work) {
     const chat = session.chat;
     if (!chat) return;
@@ -33,37 +35,41 @@ async function act(pressed, work) {
 }
 
 /**
- * A button for the open chat. @param {string} picture @param {string} text
- * @param {(chat: import('./turnfold.js').Chat) => Promise<unknown>} work @param {string} [title]
+ * A button for the open chat. @param {string} picture @param {string} text @param {Work} work @param {string} title
+ * @param {string} [name] that the panel finds it by
  */
-function chatButton(picture, text, work, title) {
-    const pressed = pictured(picture, text, () => act(pressed, work), title ? { title } : {});
-    pressed.dataset.needs = 'chat';
+function chatButton(picture, text, work, title, name) {
+    const pressed = pictured(picture, text, () => act(pressed, work), { title });
+    Object.assign(pressed.dataset, { needs: 'chat', ...(name && { part: name }) });
     return pressed;
 }
 
 /** @param {HTMLElement} root */
 export function actionSection(root) {
     const file = partOf(root, 'file');
-    const stop = chatButton('fa-circle-stop', 'Stop', async (chat) => { await chat.stop(); await refresh(); }, 'What is stored stays');
-    const choose = chatButton('fa-list-check', 'Choose', async () => showBacklog(), 'What to do with the turns that wait');
-    Object.assign(stop.dataset, { part: 'stop' });
-    Object.assign(choose.dataset, { part: 'choose' });
-    const pause = chatButton('fa-circle-pause', 'Pause', pauseOrResume, 'Fold nothing new in this chat; the memory is still sent');
-    const resume = chatButton('fa-circle-play', 'Resume', pauseOrResume, 'Fold by itself again in this chat');
-    Object.assign(pause.dataset, { part: 'pause' });
-    Object.assign(resume.dataset, { part: 'resume' });
-    partOf(root, 'main').append(choose, chatButton('fa-layer-group', 'Fold now', fold, 'Fold every turn that is outside the window'), stop,
-        chatButton('fa-book-open', 'Snippets', async () => openSnippets(), 'Read, edit and redo what is remembered'), pause, resume);
+    const choose = async () => showBacklog();
+    partOf(root, 'main').append(
+        chatButton('fa-list-check', 'Choose', choose, 'What to do with the turns that wait', 'choose'),
+        chatButton('fa-layer-group', 'Fold now', fold, 'Fold every turn that is outside the window'),
+        chatButton('fa-circle-stop', 'Stop', stop, 'What is folded stays', 'stop'),
+        chatButton('fa-book-open', 'Snippets', async () => openSnippets(), 'Read, edit and redo what is remembered'),
+        chatButton('fa-circle-pause', 'Pause', pauseOrResume, 'Fold nothing new in this chat', 'pause'),
+        chatButton('fa-circle-play', 'Resume', pauseOrResume, 'Fold by itself again in this chat', 'resume'));
     partOf(root, 'chat-buttons').append(
-        chatButton('fa-list-check', 'Backlog', async () => showBacklog(), 'What to do with turns that were never folded'),
-        chatButton('fa-screwdriver-wrench', 'Repair', async () => repair(), 'Look for what is not in order; you are asked first'),
+        chatButton('fa-list-check', 'Backlog', choose, 'What to do with turns that were never folded'),
+        chatButton('fa-screwdriver-wrench', 'Repair', async () => repair(), 'Look for what is wrong; asks first'),
         chatButton('fa-right-left', 'Take over', async () => takeOver(), 'Bring over the memory of Summaryception'),
         chatButton('fa-broom', 'Clear', clear, 'Forget all summaries; every message is sent again'));
     partOf(root, 'file-buttons').append(
-        chatButton('fa-download', 'Export', (chat) => download(chat, /** @type {any} */ (root.querySelector('#tf-format')).value)),
+        chatButton('fa-download', 'Export', (chat) => download(chat, find(root, '#tf-format').value), 'Save as a file'),
         chatButton('fa-upload', 'Import', async () => file.click(), 'A file of memory, or a chat that has one'));
     file.addEventListener('change', () => act(file, (chat) => bringIn(chat, file, partOf(root, 'outcome'))));
+}
+
+/** @param {import('./turnfold.js').Chat} chat */
+async function stop(chat) {
+    await chat.stop();
+    await refresh();
 }
 
 /** @param {import('./turnfold.js').Chat} chat */
@@ -83,8 +89,9 @@ async function pauseOrResume(chat) {
 
 /** @param {import('./turnfold.js').Chat} chat */
 async function clear(chat) {
-    const question = element('div', {}, element('h3', {}, 'Forget all summaries of this chat?'),
-        element('p', {}, 'Every message is sent word for word again. No message is lost; what was edited by hand in the memory is.'));
+    const effect = 'Every message is sent word for word again, and none is lost. What you edited in the memory is.';
+    const head = element('h3', {}, 'Forget all summaries of this chat?');
+    const question = element('div', {}, head, element('p', {}, effect));
     if (await dialog(question, { okButton: 'Clear', cancelButton: 'Keep' }).show() !== 1) return;
     const { cleared_snippets: snippets, unghosted_messages: shown } = await chat.request('POST', '/clear');
     toast('success', `${count(snippets, 'snippet')} forgotten, ${count(shown, 'message')} sent again.`);

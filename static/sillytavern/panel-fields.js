@@ -64,10 +64,11 @@ export class Row {
         this.id = `tf-${path.replace(/\W/g, '-')}`;
         this.changed = (/** @type {any} */ value) => { this.complain(''); changed(this, value); };
         this.own = element('span', { className: 'tf-own' });
-        this.reset = pictured('fa-rotate-left', '', () => this.changed(null), { className: 'turnfold-button tf-reset' });
+        const look = { className: 'turnfold-button tf-reset' };
+        this.reset = pictured('fa-rotate-left', '', () => this.changed(null), look);
         this.error = element('div', { className: 'tf-error', role: 'alert', id: `${this.id}-error` });
-        const head = element('div', { className: 'tf-head' }, element('label', { htmlFor: this.id, textContent: label }), this.own,
-            this.reset);
+        const named = element('label', { htmlFor: this.id }, label);
+        const head = element('div', { className: 'tf-head' }, named, this.own, this.reset);
         this.root = element('div', { className: 'tf-field', 'data-path': path }, head);
         this.label = label;
     }
@@ -79,7 +80,7 @@ export class Row {
         const elsewhere = scope() === 'all' && isOwnOfChat(this.path) ? 'this chat has its own' : '';
         this.own.textContent = [own ? mine : theirs, elsewhere].filter(Boolean).join(', ');
         this.reset.hidden = !own;
-        this.reset.title = scope() === 'chat' ? `${this.label}: follow all chats again` : `${this.label}: Turnfold's default again`;
+        this.reset.title = `${this.label}: ${scope() === 'chat' ? 'follow all chats' : 'the default'} again`;
         this.reset.setAttribute('aria-label', this.reset.title);
         this.show(inForce(this.path));
     }
@@ -101,8 +102,9 @@ export class NumberRow extends Row {
         super(path, label, changed);
         this.stops = stops(...range);
         const described = { 'aria-describedby': `${this.id}-hint ${this.id}-error` };
-        this.number = element('input', { type: 'number', id: this.id, className: 'text_pole', min: range[0], max: range[1],
-            step: 1, ...described });
+        const [min, max] = range;
+        const look = { type: 'number', id: this.id, className: 'text_pole', min, max, step: 1 };
+        this.number = element('input', { ...look, ...described });
         this.slider = element('input', { type: 'range', min: 0, max: this.stops.length - 1, 'aria-label': label });
         this.slider.addEventListener('input', () => this.slid());
         this.number.addEventListener('input', () => this.typed());

@@ -16,6 +16,8 @@ const KINDS = [
     ['none', 'None', 'No memory: everything is sent until the window is full.'],
 ];
 
+const PAUSE = { path: 'paused', label: 'Pause', hint: 'Nothing new is folded; the memory is still sent.' };
+
 /** A setting that is on or off. */
 export class SwitchRow extends Row {
     /** @param {{path: string, label: string, hint: string}} field @param {(row: Row, value: any) => void} changed */
@@ -52,8 +54,8 @@ export function memorySection(root, repaint) {
     });
     const rows = new Rows(saver);
     const changed = (/** @type {Row} */ row, /** @type {any} */ value) => rows.change(row, value);
-    const pause = new SwitchRow({ path: 'paused', label: 'Pause', hint: 'Nothing new is folded; the memory is still sent.' }, changed);
-    partOf(root, 'rows').append(rows.add(pause).root, ...FIELDS.map((field) => rows.add(new NumberRow(field, changed)).root));
+    const all = [new SwitchRow(PAUSE, changed), ...FIELDS.map((field) => new NumberRow(field, changed))];
+    partOf(root, 'rows').append(...all.map((row) => rows.add(row).root));
     partOf(root, 'strategy').append(...kinds(saver, error, repaint));
     for (const radio of root.querySelectorAll('input[name="tf-scope"]')) {
         radio.addEventListener('change', () => choose(/** @type {HTMLInputElement} */ (radio).value, saver, repaint));
@@ -71,7 +73,8 @@ function choose(wanted, saver, repaint) {
 
 /** The choice of a chat's kind of memory. @param {Saver} saver @param {any} error @param {() => void} repaint */
 function kinds(saver, error, repaint) {
-    const select = element('select', { id: 'tf-strategy', className: 'text_pole', 'aria-describedby': 'tf-strategy-hint' },
+    const props = { id: 'tf-strategy', className: 'text_pole', 'aria-describedby': 'tf-strategy-hint' };
+    const select = element('select', props,
         ...KINDS.map(([value, label]) => element('option', { value }, label)));
     select.addEventListener('change', () => {
         const [chat, strategy] = [session.chat, select.value];

@@ -20,7 +20,10 @@ export function find(root, selector) {
 /** A part of the panel's markup. @param {ParentNode} root @param {string} name @returns {any} */
 export const partOf = (root, name) => find(root, `[data-part="${name}"]`);
 
-/** Does `work`; meanwhile the button cannot be pressed again. @template T @param {any} pressed @param {() => Promise<T>} work */
+/**
+ * Does `work`; meanwhile the button cannot be pressed again.
+ * @template T @param {any} pressed @param {() => Promise<T>} work
+ */
 export async function busy(pressed, work) {
     pressed.disabled = true;
     try {

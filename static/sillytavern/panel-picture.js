@@ -6,8 +6,9 @@ import { figure } from './panel-parts.js';
 /** @param {any} status null before it is known @returns {Node[]} */
 export function draw(status) {
     if (!status) return [];
+    /** @type {any[]} */
     const layers = status.layers.filter((/** @type {any} */ layer) => layer.snippets);
-    return [chatBar(status), ...layers.reverse().map((/** @type {any} */ layer) => band(layer, layers.length)), figures(status)];
+    return [chatBar(status), ...layers.reverse().map((layer) => band(layer, layers.length)), figures(status)];
 }
 
 /** What of the chat is sent as it is, and what is told by the memory. @param {any} status */
@@ -31,7 +32,8 @@ function band({ layer, snippets, limit, tokens, turns }, layers) {
     const more = `${count(turns, 'turn')}, ${count(tokens, 'token')}`;
     const fill = element('span', { className: 'tf-fill' });
     fill.style.width = `${limit ? Math.min(100, 100 * snippets / limit) : 100}%`;
-    return element('div', { className: 'tf-band', role: 'img', 'aria-label': `${label}: ${full} snippets, ${more}`, title: more },
+    const spoken = `${label}: ${full} snippets, ${more}`;
+    return element('div', { className: 'tf-band', role: 'img', 'aria-label': spoken, title: more },
         element('span', { className: 'tf-name', textContent: label }), element('span', { className: 'tf-bar' }, fill),
         element('span', { className: 'tf-count', textContent: full }));
 }
@@ -41,8 +43,8 @@ function figures({ memory_tokens: tokens, compression, layers }) {
     const turns = layers.reduce((/** @type {number} */ sum, /** @type {any} */ layer) => sum + layer.turns, 0);
     if (!turns) return element('div', { hidden: true });
     const smaller = compression ? [', ', element('b', {}, `${round(compression)}×`), ' smaller'] : [];
-    return element('div', { className: 'tf-figures' }, element('span', {}, element('b', {}, count(turns, 'turn')), ' in ',
-        element('b', {}, count(tokens, 'token')), ...smaller));
+    const told = [element('b', {}, count(turns, 'turn')), ' in ', element('b', {}, count(tokens, 'token')), ...smaller];
+    return element('div', { className: 'tf-figures' }, element('span', {}, ...told));
 }
 
 /** @param {number} ratio */

@@ -7,7 +7,7 @@ import { save, settings } from './settings.js';
 
 /** @type {Record<string, string>} */
 const HINTS = {
-    0: 'A fixed place early in the prompt: the model\'s cache keeps what stands before it and, between folds, all of the chat.',
+    0: 'A fixed place early in the prompt: between folds the model\'s cache keeps it and the chat after it.',
     1: 'At a depth the memory moves with every turn, so the model\'s cache is lost from there on.',
     2: 'A fixed place at the very beginning: after a fold the whole prompt is read anew.',
     [-1]: 'Only where you write {{turnfold_memory}} yourself.',
@@ -15,8 +15,8 @@ const HINTS = {
 
 /** @param {ParentNode} root */
 export function placementSection(root) {
-    const fields = { position: find(root, '#tf-position'), depth: find(root, '#tf-depth'), role: find(root, '#tf-role') };
-    for (const [name, field] of Object.entries(fields)) {
+    for (const name of ['position', 'depth', 'role']) {
+        const field = find(root, `#tf-${name}`);
         field.value = settings().placement[name];
         field.addEventListener('change', () => {
             const value = Math.trunc(Number(field.value));

@@ -46,13 +46,17 @@ const health = (address, how) => fetch(`${address.trim().replace(/\/+$/, '')}/he
     ...how, signal: AbortSignal.timeout(PATIENCE_MS),
 }).catch(() => null);
 
-/** Nothing could be read. A question whose answer the page may not see tells "away" from "not let in". @param {string} address */
+/**
+ * Nothing could be read. A question whose answer the page may not see tells "away" from "not let in".
+ * @param {string} address
+ */
 async function silent(address) {
     if (!await health(address, { mode: 'no-cors' })) {
-        return bad(`Nothing answers at ${address}.`, 'Start Turnfold (scripts/serve), or look at the address and its port.');
+        return bad(`Nothing answers at ${address}.`, 'Start Turnfold, or look at the address and its port.');
     }
-    return bad('Something answers there, but does not let this page in.', `Add ${location.origin} to TURNFOLD_CORS_ORIGINS`
-        + ' where Turnfold runs (and its own name to TURNFOLD_ALLOWED_HOSTS, if it is another machine), and start it anew.');
+    const todo = `Add ${location.origin} to TURNFOLD_CORS_ORIGINS where Turnfold runs (on another machine, its name`
+        + ' to TURNFOLD_ALLOWED_HOSTS too), and start it anew.';
+    return bad('Something answers there, but does not let this page in.', todo);
 }
 
 /** @param {string} address @param {string} key @param {string} version @returns {Promise<Finding>} */

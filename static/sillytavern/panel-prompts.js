@@ -43,17 +43,22 @@ class PresetRow extends Row {
     show(value) {
         this.select.disabled = value === null;
         this.select.value = value ?? '';
-        this.hint.textContent = value === 'custom' ? 'Your own texts, below.' : `Looks at ${preset(value)?.focus ?? 'what matters'}.`;
+        const focus = preset(value)?.focus ?? 'what matters';
+        this.hint.textContent = value === 'custom' ? 'Your own texts, below.' : `Looks at ${focus}.`;
     }
 }
 
 /** A text that is long. */
 class TextRow extends Row {
-    /** @param {string} path @param {string} label @param {string} hint @param {(row: Row, value: any) => void} changed */
+    /**
+     * @param {string} path @param {string} label @param {string} hint
+     * @param {(row: Row, value: any) => void} changed
+     */
     constructor(path, label, hint, changed) {
         super(path, label, changed);
-        this.area = element('textarea', { id: this.id, className: 'text_pole textarea_compact', rows: 4, spellcheck: false,
-            'aria-describedby': `${this.id}-hint ${this.id}-error` });
+        const described = { 'aria-describedby': `${this.id}-hint ${this.id}-error` };
+        const className = 'text_pole textarea_compact';
+        this.area = element('textarea', { id: this.id, className, rows: 4, spellcheck: false, ...described });
         this.area.addEventListener('input', () => this.changed(this.area.value));
         this.area.addEventListener('blur', () => this.paint());
         this.root.append(this.area, element('small', { id: `${this.id}-hint` }, hint), this.error);
@@ -100,13 +105,14 @@ export function promptSection(root, rows) {
 class TemplateRow extends WrapperRow {
     /** @param {(row: Row, value: any) => void} changed */
     constructor(changed) {
-        super('layered.injection_template', 'Wrapper', 'Around the memory in the prompt; {{summary}} is where it goes.', changed);
+        super('layered.injection_template', 'Wrapper', 'Around the memory; {{summary}} is where it goes.', changed);
     }
 }
 
 /**
  * A text of a preset that is changed makes the preset "My own": the other two go with it, so that they stay as they are
- * shown. @param {import('./panel-fields.js').Rows} rows @param {Row} row @param {string|null} value null: the preset's again
+ * shown. `value` null: the preset's text again.
+ * @param {import('./panel-fields.js').Rows} rows @param {Row} row @param {string|null} value
  */
 function edit(rows, row, value) {
     const name = row.path.split('.')[1];

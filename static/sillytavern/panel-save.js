@@ -11,7 +11,10 @@
  * @property {(target: Target, error: any, paths: string[]) => void} onRefused what was changed is as it was before
  */
 
-/** `{a: {b: value}}` of `a.b`, laid into `values`. @param {Record<string, any>} values @param {string} path @param {any} value */
+/**
+ * `{a: {b: value}}` of `a.b`, laid into `values`.
+ * @param {Record<string, any>} values @param {string} path @param {any} value
+ */
 function lay(values, path, value) {
     const [first, ...rest] = path.split('.');
     if (rest.length) lay(values[first] ??= {}, rest.join('.'), value);
@@ -30,7 +33,7 @@ export class Saver {
         this.timer = 0;
     }
 
-    /** @param {Target} target @param {string} path as in `layered.verbatim_turns` @param {any} value null: follow again */
+    /** @param {Target} target @param {string} path as in `layered.preset` @param {any} value null: follow again */
     change(target, path, value) {
         const kept = this.waiting.get(target.key) ?? { target, values: new Map() };
         this.waiting.set(target.key, kept);

@@ -11,9 +11,9 @@ export function serverSection(root, moved) {
     address.value = settings().server;
     key.value = settings().key;
     const test = pictured('fa-plug', 'Test', () => busy(test, () => tell(finding)));
-    const dashboard = pictured('fa-arrow-up-right-from-square', 'Dashboard', () => window.open(settings().server, '_blank', 'noopener'), {
-        title: 'Turnfold\'s own page, in a new tab',
-    });
+    const open = () => window.open(settings().server, '_blank', 'noopener');
+    const title = 'Turnfold\'s own page, in a new tab';
+    const dashboard = pictured('fa-arrow-up-right-from-square', 'Dashboard', open, { title });
     partOf(root, 'server-buttons').append(test, dashboard);
     for (const [field, name] of [[address, 'server'], [key, 'key']]) {
         field.addEventListener('change', () => {
@@ -33,12 +33,12 @@ async function tell(finding) {
     const found = await probe(server, key);
     const todo = found.ok ? await differs(found.version ?? '') : found.todo;
     finding.className = `tf-note ${found.ok ? 'tf-good' : 'tf-bad'}`;
-    finding.replaceChildren(element('span', { textContent: found.text }), ...(todo ? [element('br'), element('span', { textContent: todo })] : []));
+    finding.replaceChildren(found.text, ...(todo ? [element('br'), todo] : []));
 }
 
 /** @param {string} version the server's @returns {Promise<string>} what to do if this extension is of another one */
 async function differs(version) {
-    const manifest = await fetch(new URL('./manifest.json', import.meta.url)).then((read) => read.json()).catch(() => null);
-    const [ours, theirs] = [manifest?.version ?? version, version].map((one) => one.split('.').slice(0, 2).join('.'));
-    return ours === theirs ? '' : `This extension is of version ${manifest.version}. Update the older of the two.`;
+    const { version: own } = await fetch(new URL('./manifest.json', import.meta.url)).then((read) => read.json());
+    const [ours, theirs] = [own, version].map((one) => one.split('.').slice(0, 2).join('.'));
+    return ours === theirs ? '' : `This extension is of version ${own}. Update the older of the two.`;
 }

@@ -45,9 +45,17 @@ class Panel {
         for (const what of ['phase', 'status', 'memory']) listen(what, () => this.soon());
         for (const what of ['opened', 'closed']) listen(what, () => { this.forget(); });
         listen('phase', () => { if (session.phase === 'ready') void this.ask(); });
-        new IntersectionObserver((seen) => this.look(seen[seen.length - 1].isIntersecting)).observe(find(this.root, '.tf-panel'));
-        for (const section of this.root.querySelectorAll('details')) section.addEventListener('toggle', () => { void this.ask(); this.soon(); });
+        this.watch();
         this.soon();
+    }
+
+    /** Whether anybody looks, and at what. */
+    watch() {
+        const seen = new IntersectionObserver((told) => this.look(told[told.length - 1].isIntersecting));
+        seen.observe(find(this.root, '.tf-panel'));
+        for (const section of this.root.querySelectorAll('details')) {
+            section.addEventListener('toggle', () => this.look(this.isSeen));
+        }
     }
 
     /** What is kept in this SillyTavern alone. */
@@ -74,7 +82,9 @@ class Panel {
     /** @param {boolean} isSeen */
     look(isSeen) {
         this.isSeen = isSeen;
-        if (isSeen) void this.ask();
+        if (!isSeen) return;
+        void this.ask();
+        this.soon();
     }
 
     forget() {
@@ -119,7 +129,8 @@ class Panel {
         progress.value = said.progress ?? 0;
         const shown = session.phase === 'closed' || !settings().enabled ? null : session.status;
         partOf(this.root, 'picture').replaceChildren(...draw(shown));
-        if (said.todo === 'server') partOf(this.root, 'line').append(' ', button('Look at the server', () => this.showServer()));
+        const look = () => button('Look at the server', () => this.showServer());
+        if (said.todo === 'server') partOf(this.root, 'line').append(' ', look());
     }
 
     showServer() {

@@ -14,8 +14,13 @@ const MARKS = [
     ['edited_at', 'edited', 'A person has changed its text'],
 ];
 
+/** @param {any} message */
+const original = ({ index, name, role, content }) => (
+    element('div', { className: 'tf-original' }, element('b', {}, `${index} · ${name ?? role}`),
+        element('p', { className: 'turnfold-text' }, content ?? '')));
+
 export class SnippetCard {
-    /** @param {import('./turnfold.js').Chat} chat @param {any} snippet @param {() => unknown} gone called once it was deleted */
+    /** @param {import('./turnfold.js').Chat} chat @param {any} snippet @param {() => unknown} gone: it was deleted */
     constructor(chat, snippet, gone) {
         this.chat = chat;
         this.gone = gone;
@@ -27,22 +32,25 @@ export class SnippetCard {
 
     paint() {
         const { snippet } = this;
-        const marks = MARKS.filter(([name]) => snippet[name]).map(([, text, title]) => element('span', { className: 'tf-mark', title }, text));
+        const marks = MARKS.filter(([name]) => snippet[name]);
         this.error = element('div', { className: 'tf-error', role: 'alert' });
         this.body = element('p', { className: 'turnfold-text' }, snippet.text);
         this.below = element('div', { className: 'tf-below' });
         this.tools = element('div', { className: 'tf-buttons' }, ...this.buttons());
-        this.root.replaceChildren(element('header', {}, element('span', {}, where(snippet)), ...marks,
-            element('span', { className: 'tf-own' }, count(snippet.tokens, 'token'))), this.body, this.error, this.tools, this.below);
+        const head = element('header', {}, element('span', {}, where(snippet)),
+            ...marks.map(([, text, title]) => element('span', { className: 'tf-mark', title }, text)),
+            element('span', { className: 'tf-own' }, count(snippet.tokens, 'token')));
+        this.root.replaceChildren(head, this.body, this.error, this.tools, this.below);
     }
 
     buttons() {
-        const named = `snippet over ${where(this.snippet)}`;
-        const redo = pictured('fa-rotate', 'Redo', () => this.act(redo, () => this.redo()), { 'aria-label': `Redo: ${named}` });
-        const under = pictured('fa-comments', 'Originals', () => this.act(under, () => this.originals()), { 'aria-label': `Originals: ${named}` });
-        const edit = pictured('fa-pencil', 'Edit', () => this.edit(), { 'aria-label': `Edit: ${named}` });
-        const remove = pictured('fa-trash-can', 'Delete', () => this.ask(), { 'aria-label': `Delete: ${named}` });
-        return this.snippet.state === 'live' ? [edit, redo, under, remove] : [edit, redo, under];
+        const acts = this.snippet.state === 'live' ? ACTS : ACTS.filter(([text]) => text !== 'Delete');
+        return acts.map(([text, picture, act]) => {
+            const made = pictured(picture, text, () => this.act(made, async () => act(this)), {
+                'aria-label': `${text}: ${where(this.snippet)}`,
+            });
+            return made;
+        });
     }
 
     /** What fails of `work` is told at the card. @param {any} pressed @param {() => Promise<unknown>} work */
@@ -62,7 +70,8 @@ export class SnippetCard {
     choose(...nodes) { this.tools?.replaceChildren(...nodes); }
 
     edit() {
-        const area = element('textarea', { className: 'text_pole textarea_compact', value: this.snippet.text, rows: 5, 'aria-label': 'Text of the snippet' });
+        const look = { className: 'text_pole textarea_compact', rows: 5, 'aria-label': 'Text of the snippet' };
+        const area = element('textarea', { ...look, value: this.snippet.text });
         const save = pictured('fa-check', 'Save', () => this.act(save, async () => {
             this.snippet = await this.chat.request('PATCH', this.path, { body: { text: area.value } });
             this.paint();
@@ -81,7 +90,8 @@ export class SnippetCard {
             const ended = job ? await this.chat.server.follow(job.id) : null;
             this.snippet = await this.chat.request('GET', this.path);
             this.paint();
-            if (ended && ended.state !== 'succeeded') this.complain(ended.error?.detail ?? ended.reason ?? 'It was not made anew.');
+            const failed = ended && ended.state !== 'succeeded';
+            if (failed) this.complain(ended.error?.detail ?? ended.reason ?? 'It was not made anew.');
         } finally {
             this.root.classList.remove('tf-working');
         }
@@ -91,8 +101,9 @@ export class SnippetCard {
     /** Deleting says first what it does. */
     ask() {
         const { covers } = this.snippet;
-        const effect = covers ? `${count(covers.messages, 'message')} under it (${covers.first_index} to ${covers.last_index}) are sent`
-            + ' word for word again, and fold anew later.' : 'Nothing is left under it.';
+        const { first_index: first, last_index: last, messages = 0 } = covers ?? {};
+        const effect = covers ? `${count(messages, 'message')} (${first} to ${last}): sent word for word again, until`
+            + ' they are folded anew.' : 'Nothing is left under it.';
         const yes = pictured('fa-trash-can', 'Delete', () => this.act(yes, async () => {
             await this.chat.request('DELETE', this.path);
             this.root.remove();
@@ -113,11 +124,22 @@ export class SnippetCard {
 
     /** @param {HTMLElement} below @param {string|null} cursor */
     async append(below, cursor) {
-        const { items, next_cursor: next } = await this.chat.request('GET', `${this.path}/messages`, { query: { limit: MESSAGES, cursor } });
-        below.append(...items.map((/** @type {any} */ one) => element('div', { className: 'tf-original' },
-            element('b', {}, `${one.index} · ${one.name ?? one.role}`), element('p', { className: 'turnfold-text' }, one.content ?? ''))));
+        const query = { limit: MESSAGES, cursor };
+        const { items, next_cursor: next } = await this.chat.request('GET', `${this.path}/messages`, { query });
+        below.append(...items.map(original));
         if (!next) return;
-        const more = button('Show more', () => void this.act(more, async () => { await this.append(below, next); more.remove(); }));
+        const more = button('Show more', () => void this.act(more, async () => {
+            await this.append(below, next);
+            more.remove();
+        }));
         below.append(more);
     }
 }
+
+/** @type {[string, string, (card: SnippetCard) => unknown][]} */
+const ACTS = [
+    ['Edit', 'fa-pencil', (card) => card.edit()],
+    ['Redo', 'fa-rotate', (card) => card.redo()],
+    ['Originals', 'fa-comments', (card) => card.originals()],
+    ['Delete', 'fa-trash-can', (card) => card.ask()],
+];

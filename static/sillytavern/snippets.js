@@ -1,4 +1,4 @@
-/** The list of what is remembered, in a dialog: by layer, page by page, found by a word, each with what can be done to it. */
+/** The list of what is remembered, in a dialog: by layer, page by page, found by a word. */
 
 import { button, element } from './dom.js';
 import { dialog, toast } from './host.js';
@@ -12,7 +12,11 @@ const PAGE = 30;
 const FOUND = 200; // matches asked for; those in messages are left out
 const TYPING_MS = 300;
 /** @type {[string, string, Record<string, any>][]} what can be left out of the list: value, label, query */
-const MARKS = [['', 'All of them', {}], ['stale', 'Only stale ones', { stale: true }], ['degraded', 'Only degraded ones', { degraded: true }]];
+const MARKS = [
+    ['', 'All of them', {}],
+    ['stale', 'Only stale ones', { stale: true }],
+    ['degraded', 'Only degraded ones', { degraded: true }],
+];
 
 /** Shows the snippets of the open chat. @returns {Promise<void>} when it was closed */
 export async function openSnippets() {
@@ -24,12 +28,13 @@ export async function openSnippets() {
     await popup.show();
 }
 
-/** Shows one snippet of the open chat, whatever its state. @param {string} id @returns {Promise<void>} when it was closed */
+/** Shows one snippet, whatever its state. @param {string} id @returns {Promise<void>} when it was closed */
 export async function openSnippet(id) {
     const chat = session.chat;
     if (!chat) return;
     try {
-        const card = new SnippetCard(chat, await chat.request('GET', `/snippets/${part(id)}`), () => popup.complete(null));
+        const found = await chat.request('GET', `/snippets/${part(id)}`);
+        const card = new SnippetCard(chat, found, () => popup.complete(null));
         const popup = dialog(element('div', { className: 'tf-snippets' }, card.root), { okButton: 'Close' });
         session.signal.addEventListener('abort', () => popup.complete(null), { once: true });
         await popup.show();
@@ -47,15 +52,19 @@ class SnippetList {
         this.cursor = null;
         this.asked = 0;
         this.reload = this.reload.bind(this);
-        this.search = element('input', { type: 'search', className: 'text_pole', placeholder: 'Find a word', 'aria-label': 'Find in the memory' });
-        this.layer = element('select', { className: 'text_pole', 'aria-label': 'Layer' }, ...this.layers());
-        this.mark = element('select', { className: 'text_pole', 'aria-label': 'Which snippets' },
+        const className = 'text_pole';
+        const label = 'Find in the memory';
+        this.search = element('input', { type: 'search', className, placeholder: 'Find a word', 'aria-label': label });
+        this.layer = element('select', { className, 'aria-label': 'Layer' }, ...this.layers());
+        this.mark = element('select', { className, 'aria-label': 'Which snippets' },
             ...MARKS.map(([value, label]) => element('option', { value }, label)));
-        this.undo = pictured('fa-rotate-left', 'Undo', () => this.takeBack(), { title: 'Take back the last edit, deletion or redo' });
+        const title = 'Take back the last edit, deletion or redo';
+        this.undo = pictured('fa-rotate-left', 'Undo', () => this.takeBack(), { title });
         this.items = element('div', { className: 'tf-list', 'aria-live': 'polite' });
         this.more = button('Show more', () => void this.next(), { hidden: true });
-        this.root = element('div', { className: 'tf-snippets' }, element('h3', {}, 'What is remembered'),
-            element('div', { className: 'tf-tools' }, this.search, this.layer, this.mark, this.undo), this.items, this.more);
+        const tools = element('div', { className: 'tf-tools' }, this.search, this.layer, this.mark, this.undo);
+        const head = element('h3', {}, 'What is remembered');
+        this.root = element('div', { className: 'tf-snippets' }, head, tools, this.items, this.more);
         this.listen();
     }
 
@@ -86,14 +95,18 @@ class SnippetList {
         await busy(this.more, () => this.show(this.asked, () => this.page(), () => {}));
     }
 
-    /** @param {number} asked an older question's answer is not shown @param {() => Promise<any[]>} read @param {() => void} before */
+    /**
+     * @param {number} asked an older question's answer is not shown
+     * @param {() => Promise<any[]>} read @param {() => void} before
+     */
     async show(asked, read, before) {
         try {
             const found = await read();
             if (asked !== this.asked) return;
             before();
             this.items.append(...found.map((one) => new SnippetCard(this.chat, one, this.reload).root));
-            if (!this.items.childElementCount) this.items.append(element('p', { className: 'tf-note' }, this.nothing()));
+            const isEmpty = !this.items.childElementCount;
+            if (isEmpty) this.items.append(element('p', { className: 'tf-note' }, this.nothing()));
             this.more.hidden = !this.cursor;
         } catch (error) {
             if (asked === this.asked) this.items.replaceChildren(element('p', { className: 'tf-error' }, said(error)));
@@ -111,9 +124,10 @@ class SnippetList {
     /** @param {string} word @returns {Promise<any[]>} those that hold it, the best match first */
     async found(word) {
         const { items } = await this.chat.request('GET', '/search', { query: { q: word, limit: FOUND } });
-        const ids = items.filter((/** @type {any} */ one) => one.kind === 'snippet').map((/** @type {any} */ one) => one.snippet_id);
-        const read = (/** @type {string} */ id) => this.chat.request('GET', `/snippets/${part(id)}`);
-        const all = await Promise.all(ids.slice(0, PAGE).map(read));
+        const snippets = items.filter((/** @type {any} */ one) => one.kind === 'snippet').slice(0, PAGE);
+        /** @type {any[]} */
+        const all = await Promise.all(snippets.map((/** @type {any} */ one) => (
+            this.chat.request('GET', `/snippets/${part(one.snippet_id)}`))));
         return all.filter((one) => this.fits(one));
     }
 
