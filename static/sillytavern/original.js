@@ -31,7 +31,10 @@ const snippetsOf = (bank) => listed(object(bank).layers).flatMap(listed).filter(
 /** The memories in a store: its own, or one for each character card. @param {any} store */
 const banks = (store) => [store, ...listed(object(store).memories), object(store).sharedMemory];
 
-/** How much memory there is in `chatMetadata.summaryception`. @param {any} store @returns {{snippets: number, banks: number}} */
+/**
+ * How much memory there is in `chatMetadata.summaryception`.
+ * @param {any} store @returns {{snippets: number, banks: number}}
+ */
 export function sizeOf(store) {
     const sizes = banks(store).map(snippetsOf).filter(Boolean);
     return { snippets: sizes.reduce((sum, size) => sum + size, 0), banks: sizes.length };
@@ -113,7 +116,8 @@ function strips(given) {
     const own = listed(given.stripPatterns).filter((one) => text(one) && !OWN_STRIPS.includes(one));
     const kept = own.filter((one) => one.length <= LONGEST_PATTERN).slice(0, MOST_PATTERNS);
     if (!kept.length) return [];
-    const note = kept.length < own.length ? `${own.length - kept.length} of them are too long, or too many.` : undefined;
+    const left = own.length - kept.length;
+    const note = left ? `${left} of them are too long, or too many.` : undefined;
     return [{ id: 'stripPatterns', text: `Taken out of every summary: ${kept.join(' · ')}`, note,
         values: { layered: { strip_patterns: kept } } }];
 }
@@ -131,7 +135,8 @@ export function linkOf(theirs) {
     const reads = /** @type {Record<string, () => Link|null>} */ ({
         default: () => ({ id: 'connection', text: 'SillyTavern’s own model writes the summaries', kind: 'main' }),
         profile: () => (text(given.connectionProfileId) ? { id: 'connection', kind: 'profile',
-            text: 'A connection profile of SillyTavern writes the summaries', profile: given.connectionProfileId } : null),
+            profile: given.connectionProfileId,
+            text: 'A connection profile of SillyTavern writes the summaries' } : null),
         ollama: () => elsewhere('ollama', given.ollamaUrl, given.ollamaModel, {}),
         openai: () => elsewhere('openai', given.openaiUrl, given.openaiModel, {
             api_key: text(given.openaiKey) ?? undefined,
@@ -141,7 +146,7 @@ export function linkOf(theirs) {
     return Object.hasOwn(reads, given.connectionSource) ? reads[given.connectionSource]() : null;
 }
 
-/** @param {string} provider @param {any} url @param {any} model @param {Record<string, any>} more @returns {Link|null} */
+/** @param {string} provider @param {any} url @param {any} model @param {any} more @returns {Link|null} */
 function elsewhere(provider, url, model, more) {
     if (!text(url) || !text(model)) return null;
     const key = more.api_key ? ', with its key' : '';
@@ -153,8 +158,9 @@ function elsewhere(provider, url, model, more) {
 /** @param {any} value @returns {string|null} null if it is no text, blank, or longer than a prompt may be */
 const text = (value) => (typeof value === 'string' && value.trim() && value.length <= LONGEST_PROMPT ? value : null);
 
-/** @param {Record<string, any>} wanted @param {Record<string, any>} now whether all that is wanted is so already */
-const same = (wanted, now) => Object.entries(wanted).every(([name, value]) => JSON.stringify(value) === JSON.stringify(now[name]));
+/** Whether all that is wanted is so already. @param {Record<string, any>} wanted @param {Record<string, any>} now */
+const same = (wanted, now) => Object.entries(wanted)
+    .every(([name, value]) => JSON.stringify(value) === JSON.stringify(now[name]));
 
 /** Whether Summaryception hid this message in the file, and not a person. @param {any} message of SillyTavern */
 export const isHiddenThere = (message) => message.is_system === true && message.extra?.sc_ghosted === true;

@@ -17,7 +17,7 @@ import { unhide } from './unhide.js';
 
 const SYNC_MS = 30_000;
 
-/** Looks for what is wrong, tells it, and puts it right if one wants that. @returns {Promise<string>} what came of it */
+/** Looks for what is wrong, tells it, and puts it right if asked to. @returns {Promise<string>} what came of it */
 export async function repair() {
     const { chat, signal } = session;
     if (!chat || session.phase !== 'ready') return say('info', 'Open a chat first, with Turnfold’s server running.');
@@ -42,7 +42,8 @@ function say(kind, text) {
 
 /** @param {boolean} dry only look @returns {Promise<Finding[]>} */
 async function ask(dry) {
-    return (await session.chat?.request('POST', '/repair', { body: { dry_run: dry }, timeout: 0, signal: session.signal })).findings;
+    const { chat, signal } = session;
+    return (await chat?.request('POST', '/repair', { body: { dry_run: dry }, timeout: 0, signal })).findings;
 }
 
 /** @param {Finding[]} found @param {any[]} hidden */
@@ -81,18 +82,18 @@ async function agreed(found, hidden, signal) {
     return isAgreed;
 }
 
-const COPY = 'What has one right fix is put right, after the server has made a copy of its database. What you hid yourself'
-    + ' stays hidden.';
+const COPY = 'What has one right fix is put right, after the server has made a copy of its database. What you hid'
+    + ' yourself stays hidden.';
 
 /** @param {any[]} hidden by Summaryception */
 function hiddenIn(hidden) {
     const covered = hidden.filter(isGhosted).length;
-    const bare = hidden.length - covered;
+    const bare = hidden.filter((message) => !isGhosted(message));
     return [
-        bare ? `Summaryception hid ${count(bare, 'message')} that no snippet covers (${spans(hidden.filter((one) => !isGhosted(one)))}):`
-            + ' the model gets neither the text nor a summary. They are shown again.' : '',
-        covered ? `Summaryception hid ${count(covered, 'message')} that snippets of Turnfold cover. They are shown again, as`
-            + ' ghosts.' : '',
+        bare.length ? `Summaryception hid ${count(bare.length, 'message')} that no snippet covers (${spans(bare)}): the`
+            + ' model gets neither the text nor a summary. They are shown again.' : '',
+        covered ? `Summaryception hid ${count(covered, 'message')} that snippets of Turnfold cover. They are shown`
+            + ' again, as ghosts.' : '',
     ].filter(Boolean);
 }
 

@@ -6,13 +6,16 @@ import { dialog, toast } from './host.js';
 /**
  * @typedef {{snippets: number, banks: number, hidden: number, running: boolean,
  *   items: {id: string, text: string, note?: string}[]}} Offer
- * @typedef {{snippets: number, warnings: {code: string, detail: string}[], ghosts: number, stranded: number, running: boolean}} Result
+ * @typedef {{snippets: number, warnings: {code: string, detail: string}[], ghosts: number, stranded: number,
+ *   running: boolean}} Result
  * @typedef {{answer: 'taken'|'anew'|'left', chosen: Set<string>}} Decided
  */
 
 // Of the server's warnings those by which nothing is lost: where a snippet without a range was put, and the like.
-const NOTES = new Set(['range_inferred', 'range_clipped', 'range_reversed', 'range_overlaps', 'layer_changed', 'pointer_recomputed',
-    'not_used', 'messages_missing']);
+const NOTES = new Set([
+    'range_inferred', 'range_clipped', 'range_reversed', 'range_overlaps', 'layer_changed', 'pointer_recomputed',
+    'not_used', 'messages_missing',
+]);
 const MOST_SHOWN = 200; // characters of a prompt
 
 /** @type {[Decided['answer'], string, string][]} */
@@ -20,7 +23,7 @@ const CHOICES = [
     ['taken', 'Take its memory over', 'Its snippets become Turnfold’s, and the messages under them ghosts: readable as'
         + ' before, with the snippets in the prompt. No model is asked.'],
     ['anew', 'Begin anew', 'The messages that it hid are shown again, and Turnfold makes a memory of its own of them.'],
-    ['left', 'Leave this chat to Summaryception', 'Turnfold stays out of this chat: it folds nothing and adds nothing.'],
+    ['left', 'Leave this chat to Summaryception', 'Turnfold stays out of it: it folds nothing and adds nothing.'],
 ];
 
 /**
@@ -33,7 +36,8 @@ export async function drawOffer(offer, signal) {
     const boxes = [...offer.items, ...(offer.running ? [OFF] : [])].map(box);
     const choices = CHOICES.map(([choice, title, meaning]) => {
         const label = element('span', {}, element('b', {}, title), element('span', {}, meaning));
-        const made = button('', () => { answer = choice; popup.complete(null); }, { className: 'turnfold-choice', 'data-choice': choice });
+        const look = { className: 'turnfold-choice', 'data-choice': choice };
+        const made = button('', () => { answer = choice; popup.complete(null); }, look);
         made.append(label);
         return made;
     });
@@ -86,7 +90,7 @@ export async function drawResult(result, signal) {
         element('h3', {}, 'From Summaryception'),
         element('p', {}, sum(result)),
         ...losses.map(told),
-        notes.length ? element('details', {}, element('summary', {}, count(notes.length, 'note')), ...notes.map(told)) : null,
+        notes.length ? folded(notes) : null,
         result.running ? element('p', {}, STILL_RUNNING) : null,
         ...(result.stranded ? [element('p', {}, STRANDED), shows] : [])), { okButton: 'Close' });
     await shown(popup, signal);
@@ -96,6 +100,11 @@ export async function drawResult(result, signal) {
 /** @param {{detail: string}} warning */
 const told = ({ detail }) => element('p', { className: 'turnfold-text' }, detail);
 
+/** @param {{detail: string}[]} notes */
+const folded = (notes) => (
+    element('details', {}, element('summary', {}, count(notes.length, 'note')), ...notes.map(told))
+);
+
 const STRANDED = 'Some messages that Summaryception hid are under no snippet here: the model gets neither them nor a'
     + ' summary of them. Shown again, they are sent, and folded in their turn. “Repair” finds them later too.';
 const STILL_RUNNING = 'Summaryception still runs, and will hide messages again. To stop it: Extensions, Manage'
@@ -103,7 +112,8 @@ const STILL_RUNNING = 'Summaryception still runs, and will hide messages again. 
 
 /** @param {Result} result */
 const sum = ({ snippets, ghosts }) => (snippets
-    ? `${count(snippets, 'snippet')} taken over. ${count(ghosts, 'message')} that Summaryception had hidden are ghosts of Turnfold’s now.`
+    ? `${count(snippets, 'snippet')} taken over. ${count(ghosts, 'message')} that Summaryception had hidden are now`
+        + ' ghosts of Turnfold’s.'
     : 'Nothing of its memory could be taken. Nothing folds until you decide: open the chat again, or use the panel.');
 
 /** @param {any} popup @param {AbortSignal} signal */

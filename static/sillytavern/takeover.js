@@ -122,19 +122,17 @@ async function take(items) {
     const stays = await apply(items);
     const body = translated(store(), theirIds(), placing());
     const result = await chat?.request('POST', '/import', { body, signal, timeout: IMPORT_MS });
-    await put({ enabled: null });
+    if (result.snippets) await put({ enabled: null, paused: stays ? true : null });
     await refresh();
     await refresh(); // the first one may have been under way before the memory was there
     if (signal.aborted) return;
+    if (result.snippets) await remember('taken');
     const hidden = messages().filter(isHiddenThere);
     const covered = hidden.filter(isGhosted);
-    if (result.snippets) await remember('taken');
+    const stranded = result.snippets ? hidden.filter((message) => !isGhosted(message)) : [];
     if (covered.length) await unhide(covered);
-    const stranded = hidden.filter((message) => !isGhosted(message));
     const told = { ...result, ghosts: covered.length, stranded: stranded.length, running: isRunning() };
     if (await drawResult(told, signal) && !signal.aborted) await unhide(stranded);
-    if (result.snippets && !signal.aborted) await put({ paused: stays ? true : null });
-    await refresh();
 }
 
 /** Our ids by those that a fork gave its messages. @returns {Map<string, string>} */
@@ -145,7 +143,7 @@ const theirIds = () => new Map(messages().filter(({ extra }) => typeof extra?.sc
 function placing() {
     const known = new Set(toHistory(messages()).lines.map(({ id }) => id));
     const counts = [0];
-    for (const message of messages()) counts.push(/** @type {number} */ (counts.at(-1)) + Number(known.has(String(idOf(message)))));
+    for (const message of messages()) counts.push(counts[counts.length - 1] + Number(known.has(String(idOf(message)))));
     return (/** @type {number} */ place) => counts[place] ?? place;
 }
 

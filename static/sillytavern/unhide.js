@@ -10,9 +10,8 @@ import { changed } from './sync.js';
 export async function unhide(hidden) {
     for (const message of hidden) {
         message.is_system = false;
-        for (const extra of [message.extra, ...(message.swipe_info ?? []).map((/** @type {any} */ one) => one?.extra)]) {
-            delete extra?.sc_ghosted;
-        }
+        const swipes = Array.isArray(message.swipe_info) ? message.swipe_info : [];
+        for (const { extra } of [message, ...swipes.filter(Boolean)]) delete extra?.sc_ghosted;
     }
     redraw(new Set(hidden));
     changed();
