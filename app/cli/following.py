@@ -13,6 +13,7 @@ from app.cli.failing import INTERRUPTED, TERMINATED, CannotRun, fail
 from app.cli.progress import Show, job_bar
 from app.cli.showing import printable
 from app.core.facts import count
+from app.services.phrasing import waiting_text
 from app.services.working import JobView
 
 Choice = Literal["all", "one"]
@@ -89,14 +90,17 @@ async def _to_the_end(server: Server, chat_id: str, choice: Choice, show: Show) 
 async def _ended(server: Server, job: JobView, show: Show) -> JobView:
     ended = False
     while not ended:
-        show(job.progress, _waits(server))
+        show(job.progress, await asyncio.to_thread(_waits, server, job.chat_id))
         ended = await server.runner.wait(job.id, _LOOK_S)
         job = await asyncio.to_thread(server.services.working.get, job.id)
     return job
 
 
-def _waits(server: Server) -> str:
-    """What a job that this process runs waits for; it runs this one alone."""
+def _waits(server: Server, chat_id: str) -> str:
+    """What a job waits for: a frontend, or in this process, which runs this one alone, a connection that fails."""
+    waiting = server.services.reporting.waiting(chat_id)
+    if waiting is not None:
+        return waiting_text(waiting)
     for name, health in server.services.health.servers.healths().items():
         if health.retry_at is not None:
             return f"connection {name!r} fails, asked again at {health.retry_at:%H:%M:%S} UTC"

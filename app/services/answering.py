@@ -23,7 +23,8 @@ from app.services.reading import ChatState, read_state, require_chat
 from app.services.rewriting import check
 from app.services.sessions import for_session, is_open, open_session
 from app.services.starting import queue
-from app.store import chats, jobs
+from app.store import chats, client_calls, jobs
+from app.store.clock import now_ms
 from app.store.engine import Database
 
 _NO_SESSION = WarningView("session_missing", WARNINGS["session_missing"])
@@ -145,7 +146,7 @@ class Answering:
 
     def _give_up(self, waited: tuple[str, float], chat_id: str, last: bool) -> bool:
         """Note that a fold took too long; whether its job was ended, as one is that began by itself and that nobody
-        waits for any longer.
+        waits for any longer. One that waits for a frontend goes on: it may be this answer that keeps it from writing.
         """
         job_id, seconds = waited
         with self.db.write() as session:
@@ -153,8 +154,9 @@ class Answering:
             if job is None or job.state not in jobs.ACTIVE:
                 return False
             begun, done, pending = job.started_at is not None, job.done > 0, self.models.pending(chat_id)
-            failure = too_long(state, self.cooldown_s, pending, begun=begun, done=done)
-            if not last:
+            fronted = client_calls.is_asked(session, state.chat.key, now_ms())
+            failure = too_long(state, self.cooldown_s, pending, begun=begun, done=done, fronted=fronted)
+            if not last or fronted:
                 state.chat.last_error, state.chat.retry_at = failure.report(), failure.retry_at
                 return False
             ended = give_up(session, state.chat, job, failure)

@@ -43,28 +43,34 @@ def rests(chat: Chat) -> bool:
 
 
 def too_long(
-    state: ChatState, cooldown_s: float, pending: Pending | None, *, begun: bool = True, done: bool = False
+    state: ChatState,
+    cooldown_s: float,
+    pending: Pending | None,
+    *,
+    begun: bool = True,
+    done: bool = False,
+    fronted: bool = False,
 ) -> Failure:
     """Why a fold is not waited for any longer; it names a connection only where that is to blame.
 
-    `pending`: how its summary fares. `begun`: its job runs; `done`: a part of it is stored. Unless it was others that
-    held it up, or a part is done, answers do not wait for the next one soon.
+    `pending`: how its summary fares. `begun`: its job runs; `done`: a part of it is stored; `fronted`: a frontend is to
+    write it. Unless it was others that held it up, or a part is done, answers do not wait for the next one soon.
     """
     name, seconds = state.settings.summarizer(Strategy.SUMMARY_BUFFER), state.settings.summary_buffer.timeout_s
     limit = f"within {seconds:g} s (summary_buffer.timeout_s)"
     if not begun:
         return _held_up(f"The fold was not begun {limit}: it waited for the server to have time for it.")
-    if pending is not None and pending.waited_s >= seconds / 2:
+    if pending is not None and pending.waited_s >= seconds / 2 and not fronted:
         return _held_up(
             f"The summary was not written {limit}: for {pending.waited_s:.1f} s it waited behind other calls to"
             f" connection {name!r}. Let that make more of them at once (concurrency), or allow more time."
         )
     retry_at = None if done else _rest_until(state.chat, cooldown_s)
     after = f"it is tried again for answers after {from_ms(retry_at):%H:%M:%S} UTC" if retry_at else "the rest follows"
-    detail = (
-        f"Connection {name!r} did not write the summary {limit}: {after}."
-        f" See what POST /v1/connections/{name}/test says, or allow more time."
-    )
+    hint = f"See what POST /v1/connections/{name}/test says, or allow more time."
+    if fronted:
+        hint = "A frontend writes it, which cannot while it waits for this answer, and may do so afterwards."
+    detail = f"Connection {name!r} did not write the summary {limit}: {after}. {hint}"
     return Failure("provider_unavailable", detail, name, retry_at=retry_at, skip="cancelled")
 
 

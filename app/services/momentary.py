@@ -91,7 +91,7 @@ class Momentary:
         if isinstance(found, ModelError):
             failure, calls = Failure.of(found, None, None, skip_of(found)), found.calls
         else:
-            failure = too_long(due.state, self.cooldown_s, found)
+            failure = too_long(due.state, self.cooldown_s, found, fronted=_is_fronted(due))
             calls = trying.failed + (found.calls if found else 0)
         await asyncio.to_thread(self._note, due, Usage(calls=calls), failure)
         return query, failed(due.state, due.plan, failure.report())
@@ -105,7 +105,7 @@ class Momentary:
             if call.done():
                 return call.result()
             pending = self.servers.pending(chat)
-            if too_long(due.state, self.cooldown_s, pending).connection:
+            if too_long(due.state, self.cooldown_s, pending).connection and not _is_fronted(due):
                 self.servers.silent(chat, seconds)
             return pending
         except ModelError as error:
@@ -132,6 +132,10 @@ class Momentary:
                 return
             chat.last_error = failure.report() if failure else None
             chat.retry_at = failure.retry_at if failure else None
+
+
+def _is_fronted(due: Due) -> bool:
+    return due.request.connection.provider == "client"
 
 
 def _without(query: ProjectionQuery, plan: Rewrite) -> ProjectionQuery:

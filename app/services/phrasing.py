@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from app.core.facts import count
 from app.core.model import Strategy
 from app.services.repairing import Repaired
-from app.services.reporting import BacklogView, ConnectionStatus, LayerView, Status
+from app.services.reporting import BacklogView, ConnectionStatus, LayerView, Status, WaitingView
 from app.services.steering import Cleared, Started, Stopped
 from app.services.working import JobView
 
@@ -145,6 +145,13 @@ def pinned_text(index: int, *, pinned: bool) -> str:
     return f"Message {index} is no longer pinned: it folds as any other."
 
 
+def waiting_text(waiting: WaitingView) -> str:
+    """What a frontend is asked, and whether it is there."""
+    if not waiting.leased:
+        return f"Waiting for {waiting.connection}: {count(waiting.calls, 'prompt')} since {waiting.since:%H:%M} UTC"
+    return f"{waiting.connection} is answering: {waiting.leased} of {count(waiting.calls, 'prompt')}"
+
+
 def spoken(seconds: float) -> str:
     """A length of time as one says it: `45 seconds`, `12 minutes`, `2 hours 5 minutes`."""
     if seconds < 90:
@@ -178,7 +185,8 @@ def _layer(layer: LayerView, status: Status) -> str:
 
 
 def _work(status: Status) -> Iterable[str]:
-    return [_progress(status.job)] if status.job else []
+    waiting = status.connection.waiting
+    return [*([_progress(status.job)] if status.job else []), *([waiting_text(waiting)] if waiting else [])]
 
 
 def _progress(job: JobView) -> str:

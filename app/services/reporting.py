@@ -173,6 +173,11 @@ class Reporting:
                 warnings=state.warnings,
             )
 
+    def waiting(self, chat_id: str) -> WaitingView | None:
+        """What of a chat waits for a frontend. Raises NotFound."""
+        with self.db.read() as session:
+            return _waiting(session, require_chat(session, chat_id))
+
     def preview(self, chat_id: str) -> Preview:
         """Raises NotFound."""
         with self.db.read() as session:

@@ -154,6 +154,12 @@ def queue(session: Session, chat_key: int, now: int) -> Queue | None:
     return Queue(*found) if found[1] else None
 
 
+def is_asked(session: Session, chat_key: int, now: int) -> bool:
+    """Whether this chat's, or this session's, own summary waits for a frontend."""
+    query = select(_C.key).where(_WAITING, _C.chat_key == chat_key, _C.alive_until >= now)
+    return rows(session, query.limit(1), {}).first() is not None
+
+
 def note_look(session: Session, now: int) -> None:
     """A frontend asks for calls."""
     session.merge(ClientLook(key=1, looked_at=now))

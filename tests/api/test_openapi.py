@@ -34,7 +34,8 @@ POST /v1/chats/{chat_id}/commands · GET /v1/presets · GET /v1/jobs · GET /v1/
 GET /v1/jobs/{job_id}/events · GET /v1/chats/{chat_id}/events ·
 POST /v1/jobs/{job_id}/cancel · GET /v1/connections · GET /v1/connections/{name} · PUT /v1/connections/{name} ·
 GET /v1/client-calls · POST /v1/client-calls/{call_id} · POST /v1/client-calls/{call_id}/renew ·
-POST /v1/client-calls/{call_id}/release · DELETE /v1/connections/{name} · GET /v1/connections/{name}/models · POST /v1/connections/{name}/test ·
+POST /v1/client-calls/{call_id}/release ·
+DELETE /v1/connections/{name} · GET /v1/connections/{name}/models · POST /v1/connections/{name}/test ·
 GET /v1/chats/{chat_id}/views · GET /v1/chats/{chat_id}/views/{name} · PUT /v1/chats/{chat_id}/views/{name} ·
 DELETE /v1/chats/{chat_id}/views/{name} ·
 DELETE /v1/chats/{chat_id}/sessions/{session_id} · GET /v1/settings · PATCH /v1/settings · GET /healthz · GET /readyz
