@@ -77,7 +77,7 @@ def sillytavern(version: str, sillytaverns: Callable[[str], SillyTavern]) -> Sil
 
 
 @pytest.fixture(scope="module")
-def browser(sillytavern: SillyTavern) -> Iterator[Browser]:
+def browser(sillytavern: SillyTavern) -> Iterator[Browser]:  # noqa: ARG001 - skips where there is none
     """A Chromium."""
     with browsers.chromium() as browser:
         yield browser
@@ -129,7 +129,7 @@ def tavern_page(
 
 
 @pytest.fixture
-def tavern(tavern_page: TavernPage, tmp_path: Path) -> Iterator[TavernPage]:
+def tavern(tavern_page: TavernPage) -> Iterator[TavernPage]:
     """The shared page in a new chat."""
     tavern_page.model.forget_script()
     tavern_page.fresh()

@@ -88,9 +88,10 @@ class SillyTavern:
         return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
     def group_file(self, name: str) -> list[dict[str, Any]]:
-        """A group's chat file as it is stored."""
+        """A group's chat file as it is stored; 1.13.5 writes no header there, which is {} here."""
         path = self.home / "group chats" / f"{name}.jsonl"
-        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        return lines if "mes" not in lines[0] else [{}, *lines]
 
     def seed_chat(
         self, character: str, name: str, messages: Sequence[dict[str, Any]], metadata: dict[str, Any] | None = None
