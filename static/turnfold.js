@@ -90,7 +90,7 @@ export class Turnfold {
             const response = await this.open(method, path, { ...call, signal: held.signal });
             const kind = response.headers.get('content-type') ?? '';
             if (kind.includes('html')) throw refusal(response);
-            const text = await response.text().catch((cause) => { throw this.unreachable(cause, held.signal); });
+            const text = await response.text().catch((cause) => { throw this.#unreachable(cause, held.signal); });
             return response.status === 204 ? null : /[/+]json\b/.test(kind) ? json(text, response) : text;
         } finally {
             held.end();
@@ -107,13 +107,13 @@ export class Turnfold {
         /** @type {RequestInit} */
         const sent = { method, headers: all, body: raw ?? JSON.stringify(body), cache: 'no-store', ...call };
         const response = await this.fetch(`${this.server}/v1${path}${words && `?${words}`}`, sent)
-            .catch((cause) => { throw this.unreachable(cause, call.signal); });
+            .catch((cause) => { throw this.#unreachable(cause, call.signal); });
         if (!response.ok) throw refusal(response, await response.json().catch(() => null));
         return response;
     }
 
     /** @param {unknown} cause @param {AbortSignal} [signal] */
-    unreachable(cause, signal) {
+    #unreachable(cause, signal) {
         const slow = signal?.reason?.name === 'TimeoutError';
         if (signal?.aborted && !slow) return new TurnfoldError('The call was cut.', { code: 'aborted', cause });
         const what = slow ? 'gave no answer in time' : 'cannot be reached';
@@ -153,7 +153,7 @@ export class Turnfold {
                 if (response.status === 204) return;
                 wait = FIRST_WAIT_MS;
                 onOpen?.();
-                for await (const told of this.read(response, held)) {
+                for await (const told of this.#read(response, held)) {
                     lastEventId = told.id ?? lastEventId;
                     yield { ...told, id: lastEventId };
                     if (told.event === 'end') return;
@@ -171,7 +171,7 @@ export class Turnfold {
     }
 
     /** @param {Response} response @param {ReturnType<typeof hold>} held */
-    async *read(response, held) {
+    async *#read(response, held) {
         const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
         if (!isStream || !response.body) throw refusal(response);
         const reader = response.body.getReader();
@@ -179,7 +179,7 @@ export class Turnfold {
         for (let rest = ''; ;) {
             held.within(SILENCE_MS);
             const { value, done } = await reader.read()
-                .catch((cause) => { throw this.unreachable(cause, held.signal); });
+                .catch((cause) => { throw this.#unreachable(cause, held.signal); });
             held.within(0); // what is done with an event takes the time it takes
             if (done) return;
             const blocks = (rest + decoder.decode(value, { stream: true })).split(/\r?\n\r?\n|\r\r/);
