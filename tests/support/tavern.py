@@ -140,7 +140,7 @@ def _process(version: str, folder: Path, port: int, log: int) -> Iterator[subpro
         "--browserLaunchEnabled": "false",
     }
     words = [str(word) for option in options.items() for word in option]
-    command = ["node", _package(version) / "server.js", *words]
+    command = ["node", str(_package(version) / "server.js"), *words]
     # What it bundled is valid for the git revision that it sees; see scripts/browser.
     environment = {**os.environ, "GIT_CEILING_DIRECTORIES": str(PLACE), "NODE_ENV": "production"}
     process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment)

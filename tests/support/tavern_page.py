@@ -54,7 +54,8 @@ class TavernPage:
     @property
     def chat(self) -> list[dict[str, Any]]:
         """The open chat's messages as SillyTavern holds them."""
-        return self.js("SillyTavern.getContext().chat")
+        found: list[dict[str, Any]] = self.js("SillyTavern.getContext().chat")
+        return found
 
     @property
     def texts(self) -> list[str]:
@@ -64,7 +65,8 @@ class TavernPage:
     @property
     def metadata(self) -> dict[str, Any]:
         """The open chat's; `integrity` is its id."""
-        return self.js("SillyTavern.getContext().chatMetadata")
+        found: dict[str, Any] = self.js("SillyTavern.getContext().chatMetadata")
+        return found
 
     @property
     def chat_id(self) -> str:
