@@ -31,7 +31,7 @@
  *   stale_snippets: number, degraded_snippets: number, warnings: string[]}} Status
  * @typedef {{event: string, data: any, id: string|null}} TurnfoldEvent
  * @typedef {{signal?: AbortSignal, timeout?: number}} Options `timeout` in milliseconds; 0: no limit
- * @typedef {Options & {query?: Record<string, any>, body?: unknown, raw?: BodyInit, headers?: Record<string, string>,
+ * @typedef {Options & {query?: Record<string, any>, body?: unknown, raw?: BodyInit, headers?: HeadersInit,
  *   keepalive?: boolean}} Call `body` is sent as JSON, `raw` as it is
  * @typedef {{signal?: AbortSignal, lastEventId?: string|null, onOpen?: () => void,
  *   onLost?: (error: TurnfoldError) => void}} Watching `onLost`: it cannot be reached, and is tried again
@@ -40,6 +40,7 @@
 
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 30_000;
+const LONGEST_TIMER_MS = 2 ** 31 - 1; // a longer one would end at once
 const SILENCE_MS = 45_000; // a server that is there says something every 15 seconds
 const POSTED = ['current', 'tools', 'frame', 'session_id', 'omit_authors']; // a GET does not take these
 
@@ -102,7 +103,8 @@ export class Turnfold {
     async open(method, path, { query = {}, body, raw, headers, ...call } = {}) {
         if (/[^ -~\xa0-\xff]/.test(this.key)) throw invalid('The key holds characters that cannot be sent.');
         const words = new URLSearchParams(Object.entries(query).filter(([, value]) => value != null)).toString();
-        const all = new Headers(this.key ? { Authorization: `Bearer ${this.key}`, ...headers } : headers);
+        const all = new Headers(headers);
+        if (this.key) all.set('Authorization', `Bearer ${this.key}`);
         if (body !== undefined) all.set('Content-Type', 'application/json');
         /** @type {RequestInit} */
         const sent = { method, headers: all, body: raw ?? JSON.stringify(body), cache: 'no-store', ...call };
@@ -288,7 +290,7 @@ function hold(outer, ms) {
     let timer;
     const within = (/** @type {number} */ limit) => {
         clearTimeout(timer);
-        if (limit && limit < 2 ** 31) timer = setTimeout(late, limit);
+        if (limit) timer = setTimeout(late, Math.min(limit, LONGEST_TIMER_MS));
     };
     within(outer?.aborted ? 0 : ms);
     outer?.addEventListener('abort', cut);

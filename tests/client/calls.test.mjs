@@ -24,6 +24,17 @@ test('the names of the API go out as they were given, and the key in a header', 
     assert.deepEqual(JSON.parse(call.body), { messages: [{ role: 'user', content: 'Hé' }], fold: 'none' });
 });
 
+test('headers of one’s own go along, in whatever form', async (t) => {
+    const { url, seen } = await serve(t, (response) => json(response, {}));
+    const server = new Turnfold({ server: url, key: 'k' });
+    const given = { 'Idempotency-Key': 'one' };
+    for (const headers of [given, new Headers(given), Object.entries(given)]) {
+        await server.request('POST', '/chats', { body: {}, headers });
+    }
+    const sent = seen.map(({ headers: h }) => `${h['idempotency-key']} ${h.authorization} ${h['content-type']}`);
+    assert.deepEqual(sent, Array(3).fill('one Bearer k application/json'));
+});
+
 test('every method of a chat is a call of the API', async (t) => {
     const { url, seen } = await serve(t, (response) => json(response, {}));
     const chat = new Turnfold({ server: url }).chat('c');
@@ -208,7 +219,7 @@ test('an append that waits has the time for it', async (t) => {
     await new Turnfold({ server: url, timeout: 11_000 }).chat('c').append([], { fold: 'wait', wait_s: 120 });
     await new Turnfold({ server: url, timeout: 0 }).chat('c').append([], { fold: 'wait', wait_s: 120 });
     await new Turnfold({ server: url, timeout: 11_000 }).chat('c').append([], {}, { timeout: Infinity });
-    assert.deepEqual(clock.asked.filter((ms) => ms > 11_000), [131_000]);
+    assert.deepEqual(clock.asked.filter((ms) => ms > 11_000), [131_000, 2 ** 31 - 1]);
 });
 
 test('nothing is left over of a call: no timer, no listener', async (t) => {
