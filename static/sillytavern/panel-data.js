@@ -33,28 +33,22 @@ export function take(changed, answer) {
     else if (changed.key === `chat ${session.chat?.id}`) data.chat = answer;
 }
 
-/** Asks for everything that the panel shows of settings. Never throws. */
+/** Asks for everything that the panel shows of settings; of a chat only once the server has it. Never throws. */
 export async function load() {
-    const [asked, chat] = [server(), session.chat];
+    const [asked, chat] = [server(), session.phase === 'ready' ? session.chat : null];
     try {
         const told = await Promise.all([
             asked.request('GET', '/settings'),
-            chat?.request('GET', '').catch(absent) ?? null,
+            chat?.request('GET', '') ?? null,
             data.presets.length ? data.presets : asked.request('GET', '/presets'),
         ]);
         if (asked.server !== server().server) return;
         [data.all, , data.presets] = told;
-        if (chat?.id === session.chat?.id) data.chat = told[1];
+        if (chat && chat === session.chat) data.chat = told[1];
         data.error = null;
     } catch (error) {
         data.error = error;
     }
-}
-
-/** A chat that the server has not heard of yet is none. @param {any} error */
-function absent(error) {
-    if (error.status !== 404) throw error;
-    return null;
 }
 
 /** What is in force in the scope that is shown; null while that is not known. @param {string} path */
