@@ -19,6 +19,7 @@ import { failed, Refusal } from './refusal.js';
 // They stand where the texts go, so that what SillyTavern does to a prompt (macros) is not done to them.
 const SYSTEM = '\u{e000}system\u{e000}';
 const PASSAGE = '\u{e000}passage\u{e000}';
+const ROOM_TOKENS = 1024;
 
 /**
  * Throws a Refusal, or whatever else came in between; the generation is cut with `signal`, if its API can be cut.
@@ -61,11 +62,18 @@ async function chatRequest(call) {
     return plain(/** @type {any} */ (request), call);
 }
 
+/**
+ * Tokens for the answer: what the server asks for leaves room to think, more than some APIs allow; what the user set
+ * for replies is known to be taken.
+ * @param {Asked} call @param {number} own the user's
+ */
+const roomOf = (call, own) => Math.min(call.max_tokens ?? own, Math.max(own, ROOM_TOKENS));
+
 /** The request without what is meant for a play. @param {Record<string, any>} request @param {Asked} call */
 function plain(request, call) {
     const { stop, stopping_strings, logit_bias, logprobs, banned_strings, custom_token_bans, ...rest } = request;
     const room = 'max_completion_tokens' in rest ? 'max_completion_tokens' : 'max_tokens';
-    if (call.max_tokens) rest[room] = call.max_tokens;
+    rest[room] = roomOf(call, rest[room]);
     if (call.temperature != null && 'temperature' in rest) rest.temperature = call.temperature;
     return { ...rest, stream: false };
 }
@@ -80,7 +88,7 @@ async function textRequest(call) {
     const { getInstructStoppingSequences } = await internals('scripts/instruct-mode.js');
     const raw = createRawPrompt(passage(), 'textgenerationwebui', false, false, call.system_prompt && SYSTEM, '');
     const prompt = filled(raw, call);
-    const request = await getTextGenGenerationData(prompt, call.max_tokens ?? length, false, false, null, 'quiet');
+    const request = await getTextGenGenerationData(prompt, roomOf(call, length), false, false, null, 'quiet');
     const ends = getInstructStoppingSequences();
     return { ...plain(request, call), prompt, stop: ends, stopping_strings: ends };
 }
@@ -114,7 +122,7 @@ function answer(text, more = {}) {
  *  @param {string} profile its id @param {AbortSignal} signal */
 async function askProfile(call, profile, signal) {
     const { ConnectionManagerRequestService: service, chatCompletionSettings: main } = context();
-    const length = call.max_tokens ?? main.openai_max_tokens;
+    const length = roomOf(call, main.openai_max_tokens);
     const how = { stream: false, extractData: true, includePreset: true, includeInstruct: true, signal };
     const more = call.temperature == null ? {} : { temperature: call.temperature };
     const messages = call.messages.map((message) => ({ ...message }));

@@ -135,6 +135,8 @@ export function startSource() {
         tell('source');
         if (online()) resume();
     });
+    change(); // a chat may be open already
+    look();
 }
 
 /** Calls that came while nobody listened are told by no event. */
