@@ -110,8 +110,9 @@ export class Turnfold {
         const sent = { method, headers: all, body: raw ?? JSON.stringify(body), cache: 'no-store', ...call };
         const response = await this.fetch(`${this.server}/v1${path}${words && `?${words}`}`, sent)
             .catch((cause) => { throw this.#unreachable(cause, call.signal); });
-        if (!response.ok) throw refusal(response, await response.json().catch(() => null));
-        return response;
+        if (response.ok) return response;
+        const told = await response.json().catch(() => null);
+        throw call.signal?.aborted ? this.#unreachable(null, call.signal) : refusal(response, told);
     }
 
     /** @param {unknown} cause @param {AbortSignal} [signal] */
@@ -204,8 +205,8 @@ export class Chat {
     request(method, path, call) { return this.server.request(method, this.path + path, call); }
     /** @param {string} path e.g. /snippets @param {Record<string, any>} [query] @param {Options} [options] */
     list(path, query, options) { return this.server.list(this.path + path, query, options); }
-    /** @param {Record<string, any>} fields title, strategy, settings, … @param {Options} [options] */
-    put(fields, options) { return this.request('PUT', '', { body: fields, ...options }); }
+    /** @param {Record<string, any>} [fields] title, strategy, settings, … @param {Options} [options] */
+    put(fields = {}, options) { return this.request('PUT', '', { body: fields, ...options }); }
     /** @param {Message[]} messages @param {Record<string, any>} [fields] fold, wait_s, … @param {Call} [call] */
     append(messages, fields, call) {
         const timeout = this.server.timeout && this.server.timeout + 1000 * (fields?.wait_s ?? 0);
@@ -275,9 +276,8 @@ function json(text, response) {
 /** @param {string} block of a stream @param {Response} response @returns {TurnfoldEvent} */
 function parse(block, response) {
     const lines = block.split(/\r\n|\r|\n/).map((line) => /^(\w+): ?(.*)$/s.exec(line) ?? []);
-    const all = (/** @type {string} */ name) => lines.filter((line) => line[1] === name).map((line) => line[2]);
-    const data = json(all('data').join('\n'), response);
-    return { event: all('event')[0] ?? 'message', data, id: all('id')[0] ?? null };
+    const of = (/** @type {string} */ name) => lines.filter((line) => line[1] === name).map((line) => line[2]);
+    return { event: of('event')[0] ?? 'message', data: json(of('data').join('\n'), response), id: of('id')[0] ?? null };
 }
 
 /** A signal for one call: cut by the caller's own, or when `ms` (0: no limit) are over; `end` lets go of both.
@@ -292,7 +292,7 @@ function hold(outer, ms) {
         clearTimeout(timer);
         if (limit) timer = setTimeout(late, Math.min(limit, LONGEST_TIMER_MS));
     };
-    within(outer?.aborted ? 0 : ms);
+    within(ms);
     outer?.addEventListener('abort', cut);
     if (outer?.aborted) cut();
     const end = () => {
