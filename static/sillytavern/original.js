@@ -162,5 +162,8 @@ const text = (value) => (typeof value === 'string' && value.trim() && value.leng
 const same = (wanted, now) => Object.entries(wanted)
     .every(([name, value]) => JSON.stringify(value) === JSON.stringify(now[name]));
 
-/** Whether Summaryception hid this message in the file, and not a person. @param {any} message of SillyTavern */
-export const isHiddenThere = (message) => message.is_system === true && message.extra?.sc_ghosted === true;
+/** Whether Summaryception marked a message as covered; some settings of it hide none. @param {any} message */
+export const isMarkedThere = (message) => message.extra?.sc_ghosted === true;
+
+/** Whether it hid a message in the file, and not a person. @param {any} message of SillyTavern */
+export const isHiddenThere = (message) => message.is_system === true && isMarkedThere(message);

@@ -8,7 +8,7 @@
 import { context, isGenerating, messages, on, toast } from './host.js';
 import { idOf, toHistory } from './history.js';
 import { isGhosted, refresh } from './memory.js';
-import { isHiddenThere, linkOf, settingsOf, sizeOf, translated } from './original.js';
+import { isHiddenThere, isMarkedThere, linkOf, settingsOf, sizeOf, translated } from './original.js';
 import { beginnings, listen, session } from './session.js';
 import { save, settings } from './settings.js';
 import { drawOffer, drawResult } from './takeover-dialog.js';
@@ -111,28 +111,36 @@ function switchOff() {
 
 async function beginAnew() {
     await remember('anew');
-    await unhide(messages().filter(isHiddenThere));
+    await unhide(messages().filter(isMarkedThere));
     await put({ enabled: null, paused: null });
     return refresh();
 }
 
-/** @param {(Carried|Link)[]} items */
+/** What is begun is finished, even if another chat is opened meanwhile. @param {(Carried|Link)[]} items */
 async function take(items) {
-    const { chat, signal } = session;
+    const { signal } = session;
+    const chat = /** @type {import('./turnfold.js').Chat} */ (session.chat);
     const stays = await apply(items);
+    if (signal.aborted) return;
     const body = translated(store(), theirIds(), placing());
-    const result = await chat?.request('POST', '/import', { body, signal, timeout: IMPORT_MS });
-    if (result.snippets) await put({ enabled: null, paused: stays ? true : null });
+    const result = await chat.request('POST', '/import', { body, timeout: IMPORT_MS });
+    if (result.snippets) await chat.put({ settings: { enabled: null, paused: stays ? true : null } });
     await refresh();
     await refresh(); // the first one may have been under way before the memory was there
-    if (signal.aborted) return;
-    if (result.snippets) await remember('taken');
+    if (!signal.aborted) await finish(result, signal);
+}
+
+/** Shows what a snippet covers now, and tells. @param {any} result of the import @param {AbortSignal} signal */
+async function finish(result, signal) {
     const hidden = messages().filter(isHiddenThere);
-    const covered = hidden.filter(isGhosted);
-    const stranded = result.snippets ? hidden.filter((message) => !isGhosted(message)) : [];
-    if (covered.length) await unhide(covered);
-    const told = { ...result, ghosts: covered.length, stranded: stranded.length, running: isRunning() };
-    if (await drawResult(told, signal) && !signal.aborted) await unhide(stranded);
+    const stranded = new Set(result.snippets ? hidden.filter((message) => !isGhosted(message)) : []);
+    if (result.snippets) {
+        await remember('taken');
+        await unhide(messages().filter((message) => isMarkedThere(message) && !stranded.has(message)));
+    }
+    const ghosts = hidden.length - stranded.size;
+    const told = { ...result, ghosts, stranded: stranded.size, running: isRunning() };
+    if (await drawResult(told, signal) && !signal.aborted) await unhide([...stranded]);
 }
 
 /** Our ids by those that a fork gave its messages. @returns {Map<string, string>} */

@@ -62,6 +62,16 @@ def _time(batch: int) -> int:
     return 1_767_000_000_000 + 60_000 * batch
 
 
+def short(count: int = 41) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """A chat with one snippet, over its first eleven messages but for one that a person hid."""
+    lines = [line("assistant" if n % 2 == 0 else "user", f"Line {n}.", is_system=n < 11) for n in range(count)]
+    hidden = [n for n in range(11) if n != 7]
+    for place in hidden:
+        lines[place]["extra"] = {"sc_ghosted": True}
+    snippet = {"text": "Batch 0.", "turnRange": [0, 10], "timestamp": _time(0)}
+    return lines, {"layers": [[snippet]], "summarizedUpTo": 10, "ghostedIndices": hidden}
+
+
 def fork_with_ids(count: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """A chat of the fork that knows messages by ids of its own, with two snippets over its first twelve messages."""
     lines = [
