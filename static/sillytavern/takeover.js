@@ -95,7 +95,8 @@ function isLinked(link, ours) {
 async function carryOut({ answer, chosen }, { items }) {
     if (answer === 'left') {
         await put({ enabled: false, paused: null });
-        await remember(answer);
+        mark(answer);
+        await context().saveMetadata();
         toast('info', 'Turnfold stays out of this chat. Its panel has a button if you change your mind.');
         return refresh();
     }
@@ -110,7 +111,7 @@ function switchOff() {
 }
 
 async function beginAnew() {
-    await remember('anew');
+    mark('anew');
     await unhide(messages().filter(isMarkedThere));
     await put({ enabled: null, paused: null });
     return refresh();
@@ -135,7 +136,7 @@ async function finish(result, signal) {
     const hidden = messages().filter(isHiddenThere);
     const stranded = new Set(result.snippets ? hidden.filter((message) => !isGhosted(message)) : []);
     if (result.snippets) {
-        await remember('taken');
+        mark('taken');
         await unhide(messages().filter((message) => isMarkedThere(message) && !stranded.has(message)));
     }
     const ghosts = hidden.length - stranded.size;
@@ -181,9 +182,8 @@ async function link({ kind, profile = '', connection = { provider: 'client' } })
     return name;
 }
 
-/** @param {Answer} answer */
-async function remember(answer) {
+/** Saved with the chat. @param {Answer} answer */
+function mark(answer) {
     const metadata = context().chatMetadata;
     metadata.turnfold = { ...metadata.turnfold, summaryception: answer };
-    await context().saveMetadata();
 }

@@ -65,13 +65,12 @@ def test_taken_over(tavern: TavernPage, turnfold: Service) -> None:
     tavern.open_chat(chat)
     before = tavern.tavern.file(chat)
     _choose(tavern, "taken")
-    tavern.until("() => !SillyTavern.getContext().chat.some((one) => one.extra?.sc_ghosted)", seconds=30)
-    tavern.until("() => SillyTavern.getContext().chatMetadata.turnfold?.summaryception === 'taken'")
+    told = f"{old.SNIPPETS} snippets taken over. {len(old.GHOSTED)} messages"
+    tavern.page.locator(".toast-message").get_by_text(told).wait_for(timeout=SECONDS)
     status = turnfold.settled(tavern.chat_id)
     assert sum(layer["snippets"] for layer in status["layers"]) == old.SNIPPETS
     hidden = [place for place, message in enumerate(tavern.chat) if message["is_system"]]
     assert hidden == [*old.USER_HIDDEN, old.COMMENT]
-    tavern.until("chat => !document.querySelector('dialog[open]')")
     after = tavern.tavern.file(chat)
     assert [_without_marks(one) for one in after[1:]] == [_without_marks(one) for one in before[1:]]
     assert "sc_ghosted" not in json.dumps(after)
