@@ -12,7 +12,7 @@ import { element } from './dom.js';
 import { isGhosted } from './memory.js';
 import { snippetOver, startLookup, where } from './lookup.js';
 import { showSnippet } from './snippet-dialog.js';
-import { hide, isTold, tell } from './tooltip.js';
+import { follow, hide, isTold, tell } from './tooltip.js';
 
 const GHOST = 'turnfold-ghost';
 const LABEL = 'Ghosted: a summary stands for this message. Show it';
@@ -108,7 +108,7 @@ export function startGhosts() {
     for (const kind of ['pointerover', 'focusin']) chat.addEventListener(kind, look);
     for (const kind of ['pointerout', 'focusout']) chat.addEventListener(kind, leave);
     chat.addEventListener('click', open);
-    chat.addEventListener('scroll', hide, { passive: true });
+    chat.addEventListener('scroll', follow, { passive: true });
     document.addEventListener('keydown', ({ key }) => key === 'Escape' && hide());
     repaint();
 }

@@ -24,6 +24,11 @@ export async function tell(icon, asked) {
     if (owner === icon) place(told);
 }
 
+/** Keeps it beside its ghost, which has moved; where that is out of sight, so is it. */
+export function follow() {
+    if (owner) move(owner);
+}
+
 /** Takes the tooltip away. */
 export function hide() {
     owner?.removeAttribute('aria-describedby');
@@ -37,9 +42,16 @@ function place(content) {
     tip.replaceChildren(...content);
     tip.hidden = false;
     if (!tip.isConnected) document.body.append(tip);
-    const { left, top, bottom } = owner.getBoundingClientRect();
+    return move(owner);
+}
+
+/** @param {HTMLElement} icon */
+function move(icon) {
+    const { left, top, bottom } = icon.getBoundingClientRect();
+    if (bottom < 0 || top > innerHeight) return hide();
     const { width, height } = tip.getBoundingClientRect();
     const below = bottom + GAP + height <= innerHeight;
     tip.style.left = `${Math.max(GAP, Math.min(left, innerWidth - width - GAP))}px`;
     tip.style.top = `${below ? bottom + GAP : Math.max(GAP, top - GAP - height)}px`;
+    return undefined;
 }
