@@ -131,7 +131,7 @@ def test_a_server_that_is_away_is_an_error_that_says_so(tavern: TavernPage, turn
 
 
 def test_a_command_of_a_newer_server(tavern: TavernPage, turnfold: Service) -> None:
-    """What only the server knows is registered at the start, its help is text, and it runs; without a chat it says so."""
+    """What only the server knows is registered at the start, its help is text, and it runs, if a chat is open."""
     listed = turnfold.get("/commands").json()
     listed["items"].append({"name": "/sc-future", "help": HOSTILE, "arguments": ""})
 

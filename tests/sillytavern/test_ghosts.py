@@ -15,6 +15,7 @@ BELOW = f"{SNIPPET} h4:has-text('Below it') + ul"
 HOSTILE = (
     '<img src=data:, onerror="globalThis.hacked = true"> <script>globalThis.hacked = true</script> **bold** & {{user}}'
 )
+READS = "text => document.querySelector('.turnfold-snippet .turnfold-text').textContent === text"
 SHOWN = "text => document.querySelector('#turnfold-tip:not([hidden])')?.textContent.includes(text)"
 LOOKUP = "/scripts/extensions/third-party/turnfold/lookup.js"
 
@@ -51,7 +52,7 @@ def folding(turnfold: Service) -> Iterator[None]:
 def ghosts(tavern: TavernPage) -> list[int]:
     """The messages with a ghost, by SillyTavern's number."""
     found: list[int] = tavern.js(
-        "[...document.querySelectorAll('#chat .mes:has(.turnfold-ghost)')].map((mes) => Number(mes.getAttribute('mesid')))"
+        "[...document.querySelectorAll('#chat .mes:has(.turnfold-ghost)')].map((one) => +one.getAttribute('mesid'))"
     )
     return found
 
@@ -71,7 +72,7 @@ def look(tavern: TavernPage, message: int, text: str) -> str:
 
 @both_versions
 def test_a_ghost_tells_the_snippet_over_its_message(tavern: TavernPage, turnfold: Service) -> None:
-    """Exactly the ghosted messages have one; the tooltip holds the snippet's text, a click its dialog; the file is as it was."""
+    """Exactly the ghosted messages have one; tooltip and dialog hold the snippet's text; the file is as it was."""
     chat = open_folded(tavern, turnfold, "told", 40)
     assert ghosts(tavern) == list(range(59))
     snippet = turnfold.get(f"/chats/{chat}/snippets").json()["items"][0]
@@ -119,14 +120,10 @@ def test_above_and_below(tavern: TavernPage, turnfold: Service) -> None:
     tavern.page.wait_for_selector(SNIPPET)
     assert "The prompt holds a text that was merged from this one and others." in tavern.page.inner_text(SNIPPET)
     tavern.page.click(f"{SNIPPET} .turnfold-step")
-    tavern.until(
-        "text => document.querySelector('.turnfold-snippet .turnfold-text').textContent === text", parent["text"]
-    )
+    tavern.until(READS, parent["text"])
     assert tavern.page.locator(f"{BELOW} .turnfold-step").count() == len(parent["children"])
     tavern.page.locator(f"{BELOW} .turnfold-step").nth(parent["children"].index(leaf["id"])).click()
-    tavern.until(
-        "text => document.querySelector('.turnfold-snippet .turnfold-text').textContent === text", leaf["text"]
-    )
+    tavern.until(READS, leaf["text"])
     tavern.page.keyboard.press("Escape")
     tavern.until("() => !document.querySelector('dialog[open]')")
 
@@ -148,7 +145,10 @@ def test_what_is_rendered_anew_has_its_ghost(tavern: TavernPage, turnfold: Servi
 def test_icons_off_and_on(tavern: TavernPage, turnfold: Service) -> None:
     """Without icons nothing is marked or dimmed; with them all is as before."""
     open_folded(tavern, turnfold, "plain", 40)
-    switch = "on => { const c = SillyTavern.getContext(); c.extensionSettings.turnfold.icons = on; c.saveSettingsDebounced(); }"
+    switch = """on => {
+        SillyTavern.getContext().extensionSettings.turnfold.icons = on;
+        SillyTavern.getContext().saveSettingsDebounced();
+    }"""
     tavern.js(switch, False)
     tavern.until("() => !document.querySelector('.turnfold-ghost, [data-turnfold]')")
     tavern.js(switch, True)
