@@ -81,34 +81,35 @@ function forgiven(error) {
 async function handle(call) {
     if (call.connection !== CONNECTION) return void tell(call.id, '/release', {}).catch(forgiven);
     asked.add(call.chat_id); // there may be more
-    current = { call, cut: new AbortController() };
+    const { cut } = current = { call, cut: new AbortController() };
     const renewing = setInterval(check, LEASE_S * 1000 / 3);
     try {
-        await answer(call, current.cut.signal);
+        const body = await answer(call, cut.signal);
+        if (cut.signal.aborted) return; // what could not be cut has ended: its answer is nobody's now
+        if (body.error && !isWilling()) return giveBack();
+        current = null;
+        await deliver(call.id, body);
     } finally {
         clearInterval(renewing);
         current = null;
     }
 }
 
-/** @param {any} call @param {AbortSignal} cut */
+/** @param {any} call @param {AbortSignal} cut @returns {Promise<Record<string, any>>} */
 async function answer(call, cut) {
     if (!await isFree()) giveBack();
-    if (cut.aborted) return;
-    const body = await ask(call, settings().source, cut).catch((error) => ({ error: failed(error, 0).told() }));
-    if (cut.aborted) return; // what could not be cut has ended: its answer is nobody's now
-    if ('error' in body && !isWilling()) giveBack();
-    else await deliver(call.id, body, cut);
+    if (cut.aborted) return {};
+    return ask(call, settings().source, cut).catch((error) => ({ error: failed(error, 0).told() }));
 }
 
 /**
  * An answer has cost the user time or money: it is told again if the server is away.
- * @param {string} id @param {any} body @param {AbortSignal} cut
+ * @param {string} id @param {Record<string, any>} body
  */
-async function deliver(id, body, cut) {
+async function deliver(id, body) {
     for (const wait of [...RETRIES_MS, 0]) {
         const error = await tell(id, '', body).then(() => null, (cause) => cause);
-        if (!error || error.status || cut.aborted) return;
+        if (!error || error.status) return;
         await new Promise((done) => setTimeout(done, wait));
     }
 }
@@ -128,8 +129,14 @@ export async function check() {
     if (GONE.includes(error?.status)) checked.cut.abort();
 }
 
-/** The chat of the call that is being answered, or null. */
-export const answering = () => current?.call.chat_id ?? null;
+/** A job of the chat has ended: what ran for it is cut, unless something else waits. @param {string} chat */
+export async function ended(chat) {
+    if (current?.call.chat_id !== chat) return;
+    const { cut } = current;
+    const status = await server().chat(chat).status().catch(forgiven);
+    if (status && !status.connection.waiting) cut.abort();
+    else await check();
+}
 
 /** Gives way to the user's generations, and gives back what runs when the page closes. */
 export function startAnswering() {

@@ -3,7 +3,7 @@
  * answer.
  */
 
-import { answering, check, CONNECTION, giveBack, isWilling, resume, startAnswering, wake } from './calls.js';
+import { CONNECTION, ended, giveBack, isWilling, resume, startAnswering, wake } from './calls.js';
 import { context, on, online } from './host.js';
 import { listen, session, tell } from './session.js';
 import { save, server, settings } from './settings.js';
@@ -31,6 +31,7 @@ export const connectionOf = (kind) => NAMES[kind];
 
 const LENT = ['main', 'profile'];
 const ENDED = ['succeeded', 'failed', 'cancelled'];
+const SLOW_S = 600; // a model of one's own may read a long passage for minutes
 const MOST_LEFT = 2; // a browser has six connections to a server, and streams take one each
 
 /** @type {Map<string, AbortController>} chats that were left while a job of theirs ran, with what ends their streams */
@@ -86,7 +87,7 @@ export async function chooseSource(kind, { profile = '', ...fields } = {}) {
  */
 async function provide(name) {
     const there = await server().request('GET', `/connections/${part(name)}`).catch(missing);
-    if (there?.provider !== 'client') await put(name, { provider: 'client' });
+    if (there?.provider !== 'client') await put(name, { provider: 'client', timeout_s: SLOW_S });
 }
 
 /** @param {any} error @returns {null} */
@@ -151,7 +152,7 @@ function look() {
 function hear(chat, { event, data }) {
     if (!settings().enabled) return giveBack();
     if (event === 'client_call' && chat && data.connection === CONNECTION) wake(chat);
-    if (event === 'job' && chat && chat === answering()) check();
+    if (event === 'job' && chat && ENDED.includes(data.state)) void ended(chat);
 }
 
 /** Another chat is open: the one that was goes on as long as its job needs us. */
