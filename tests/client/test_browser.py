@@ -16,6 +16,8 @@ from tests.support.fake_model import FakeModel
 from tests.support.javascript import CLIENT
 from tests.support.service import Service, running
 
+pytestmark = pytest.mark.browser
+
 KEY = "sesame"
 PLAY = (CLIENT / "play.mjs").read_text(encoding="utf-8")
 IMPORTED = """async ([server, key, play]) => {
