@@ -44,11 +44,17 @@ function ofSpoken([, name, day, year, hour, minute, second, half]) {
 /** @param {RegExpExecArray} found */
 function ofIso([, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', zone = 'Z']) {
     const ms = Number(fraction.padEnd(3, '0').slice(0, 3));
-    const off = zone === 'Z' ? 0 : Number(`${zone[0]}1`) * (Number(zone.slice(1, 3)) * 60 + Number(zone.slice(3).replace(':', '') || 0));
-    return moment([Number(year), Number(month), Number(day), Number(hour), Number(minute), Number(second), ms]) - off * 60_000;
+    return moment([...[year, month, day, hour, minute, second].map(Number), ms]) - offset(zone);
 }
 
-/** @param {number[]} parts year to milliseconds @returns {number} NaN where the calendar or the clock has no such moment */
+/** @param {string} zone @returns {number} milliseconds */
+function offset(zone) {
+    if (zone === 'Z') return 0;
+    const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(3).replace(':', ''));
+    return (zone[0] === '-' ? -1 : 1) * minutes * 60_000;
+}
+
+/** @param {number[]} parts year to milliseconds @returns {number} NaN where calendar or clock have no such moment */
 function moment([year, month, day, hour, minute, second, ms]) {
     if (hour > 23 || minute > 59 || second > 59) return NaN;
     const at = new Date(0);

@@ -78,7 +78,7 @@ export class Following {
         }
     }
 
-    /** Whether the server has another history than was thought: then all of it is looked at. @param {TurnfoldError} error */
+    /** Whether the server has another history than was thought: it is looked at anew. @param {TurnfoldError} error */
     misunderstood({ status }) {
         const isNews = this.lines !== null && (status === 404 || status === 409);
         if (isNews) Object.assign(this, { lines: null, isDue: true });
@@ -113,13 +113,13 @@ export class Following {
         this.tooLong = String(places);
     }
 
-    /** @param {Line[]} now @param {boolean} isMeant whether a person made it what it is, however short @returns {Promise<How>} */
+    /** @param {Line[]} now @param {boolean} isMeant whether a person made it that short @returns {Promise<How>} */
     async change(now, isMeant) {
         const known = /** @type {Line[]} */ (this.lines);
         const ops = diff(known, now);
         if (!ops.length) return 'none';
         const shrinks = 2 * now.length < known.length;
-        if (shrinks && isMeant) await remember('shrunk', this.chat.id, true); // should it only be synced by a later page
+        if (shrinks && isMeant) await remember('shrunk', this.chat.id, true); // for a later page, should this fail
         for (const op of ops) await this.send(op, isMeant);
         this.lines = now; // dates and the like may be other ones
         if (shrinks) await remember('shrunk', this.chat.id, null);
@@ -142,7 +142,7 @@ export class Following {
         await this.chat.sync(lines, asked, { signal: this.signal, timeout: WHOLE_MS });
     }
 
-    /** Of a chat just opened, or about which there was a misunderstanding. @param {Line[]} now @returns {Promise<How>} */
+    /** Of a chat just opened, or that was misunderstood. @param {Line[]} now @returns {Promise<How>} */
     async compare(now) {
         const [mine, theirs] = await Promise.all([digest(now), this.theirs()]);
         if (theirs === null) await this.describe(true);
@@ -195,7 +195,8 @@ export class Following {
         if (parent) await chat.request('PUT', '', { body: { strategy: parent.strategy }, signal });
         await chat.sync(first, { parent_chat_id: parent?.id }, { signal, timeout: WHOLE_MS });
         for (const lines of rest) {
-            await chat.append(lines, { fold: lines === rest.at(-1) ? 'background' : 'none' }, { signal, timeout: WHOLE_MS });
+            const fold = lines === rest.at(-1) ? 'background' : 'none';
+            await chat.append(lines, { fold }, { signal, timeout: WHOLE_MS });
         }
     }
 
@@ -205,19 +206,24 @@ export class Following {
         if (Object.keys(settings).length) await this.chat.request('PUT', '', { body: { settings }, signal: this.signal });
     }
 
-    /** The chat that this one was branched from, as the server knows it. @returns {Promise<{id: string, strategy: string}|undefined>} */
+    /**
+     * The chat that this one was branched from, as the server knows it.
+     * @returns {Promise<{id: string, strategy: string}|undefined>}
+     */
     async parent() {
         const { parent: title, character } = this.open;
         if (title === null) return undefined;
         const query = { title, limit: 20 };
         const { items } = await this.chat.server.request('GET', '/chats', { query, signal: this.signal });
+        /** @type {any[]} */
         const others = items.filter((/** @type {any} */ one) => one.id !== this.chat.id);
-        return (others.find((/** @type {any} */ one) => one.character_name === character) ?? others[0]);
+        return others.find((one) => one.character_name === character) ?? others[0];
     }
 
     /**
-     * Tells the server the chat's title and names, if they are other ones than it was told. So a new chat is made before
-     * anything is asked of it. @param {boolean} [isForgotten] whether the server does not have what it was told
+     * Tells the server the chat's title and names, if they are other ones than it was told. So a new chat is made
+     * before anything is asked of it.
+     * @param {boolean} [isForgotten] whether the server does not have what it was told
      */
     async describe(isForgotten = false) {
         const { title, user, character } = whichChat() ?? this.open;

@@ -102,7 +102,7 @@ function dated(value) {
     return at ? { created_at: at } : {};
 }
 
-/** What a message says; where that is missing, the swipe that was chosen. @param {any} message @returns {string|null} */
+/** What a message says, else the swipe that was chosen. @param {any} message @returns {string|null} */
 function textOf({ mes, swipes, swipe_id = 0 }) {
     const text = typeof mes === 'string' ? mes : Array.isArray(swipes) ? swipes[swipe_id] : null;
     return typeof text === 'string' ? storable(text) : null;

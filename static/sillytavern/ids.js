@@ -1,9 +1,9 @@
 /**
  * What a message is called, for as long as it lives: `extra.turnfold.id`.
  *
- * SillyTavern swaps `extra` with every swipe, so that in a page the message object itself says who it is, and the id is
- * written back wherever it went missing. It is saved when SillyTavern saves next, and never for its own sake: until then
- * a message is called by what it is, and so by the same name after a reload.
+ * SillyTavern swaps `extra` with every swipe, so that in a page the message object itself says who it is, and the id
+ * is written back wherever it went missing. It is saved when SillyTavern saves next, and never for its own sake: until
+ * then a message is called by what it is, and so by the same name after a reload.
  */
 
 /** @type {WeakMap<object, string>} */

@@ -9,7 +9,7 @@ import { hasMemory, inject, place, prepare, startPrompt } from './prompt.js';
 import { remember, remembered } from './remembered.js';
 import { listen, NO_MEMORY, session, tell } from './session.js';
 import { settings } from './settings.js';
-import { isSettled, settled, synced } from './sync.js';
+import { settled, synced } from './sync.js';
 
 const CALM_MS = 100;
 const PATIENCE_MS = 1000;
@@ -91,14 +91,19 @@ async function readMemory({ memory_tokens: tokens, counts }) {
         const { memory, left_out: leftOut } = await /** @type {any} */ (chat).project({}, { signal });
         if (signal.aborted) return;
         if (lines && lines === synced() && fits(lines, memory.covered_through)) {
-            const ids = leftOut.filter((/** @type {any} */ one) => LEFT_OUT.has(one.reason))
-                .flatMap((/** @type {any} */ one) => lines.slice(one.first_index, one.last_index + 1).map(({ id }) => id));
-            return know({ text: memory.text, version: memory.version, ids });
+            return know({ text: memory.text, version: memory.version, ids: unsent(leftOut, lines) });
         }
     }
 }
 
-/** Whether places on the server are places here. @param {import('./history.js').Line[]} lines @param {any} through */
+/** @param {any[]} leftOut @param {import('./history.js').Line[]} lines */
+function unsent(leftOut, lines) {
+    const ranges = leftOut.filter(({ reason }) => LEFT_OUT.has(reason));
+    const chosen = ranges.flatMap(({ first_index: first, last_index: last }) => lines.slice(first, last + 1));
+    return chosen.map(({ id }) => id);
+}
+
+/** Whether places on the server are places here. @param {{id: string}[]} lines @param {any} through */
 const fits = (lines, through) => !through || lines[through.index]?.id === through.message_id;
 
 /** @param {{text: string, version: number, ids: string[]}} known */
@@ -113,7 +118,8 @@ function know(known) {
 
 /** Ids as stretches of the chat: the first and the last one of each. @param {string[]} ids @returns {[string, string][]} */
 function stretches(ids) {
-    const places = new Map((synced() ?? messages().map((message) => ({ id: idOf(message) }))).map(({ id }, at) => [id, at]));
+    const chat = synced()?.map(({ id }) => id) ?? messages().map(idOf);
+    const places = new Map(chat.map((id, at) => [id, at]));
     /** @type {[string, string][]} */
     const found = [];
     let before = -2;
@@ -127,7 +133,10 @@ function stretches(ids) {
     return found;
 }
 
-/** A fold before the answer is made beforehand, off the path of a generation. @param {any} chat @param {AbortSignal} signal */
+/**
+ * A fold that is due before the next answer is made now, off the path of a generation.
+ * @param {any} chat @param {AbortSignal} signal
+ */
 function foldAhead(chat, signal) {
     if (isGenerating() || messages().at(-1)?.is_user) return;
     const asked = synced()?.length ?? 0;
@@ -173,7 +182,8 @@ export function startMemory() {
 export async function intercept(chat, _size, _abort, type) {
     prepare(type);
     if (!hasMemory(type) || !settings().enabled || session.id === null) return;
-    if (running && session.phase !== 'away') await Promise.race([running, new Promise((done) => setTimeout(done, PATIENCE_MS))]);
+    const patience = new Promise((done) => setTimeout(done, PATIENCE_MS));
+    if (running && session.phase !== 'away') await Promise.race([running, patience]);
     identify(messages());
     place();
     const { ignore } = context().symbols;

@@ -30,5 +30,6 @@ export function tellTooLong(places) {
 /** @param {import('./turnfold.js').TurnfoldError} error @param {() => void} agree */
 export function askToShrink(error, agree) {
     const what = 'Most of this chat is gone here, but Turnfold still has it. Click to have Turnfold forget it too.';
-    toast('warning', `${error.detail.split(' If ')[0]} ${what}`, { timeOut: 0, extendedTimeOut: 0, closeButton: true, onclick: agree });
+    const options = { timeOut: 0, extendedTimeOut: 0, closeButton: true, onclick: agree };
+    toast('warning', `${error.detail.split(' If ')[0]} ${what}`, options);
 }

@@ -22,9 +22,14 @@
 export const NO_MEMORY = Object.freeze({ text: '', version: 0, ghosted: [] });
 
 /** @type {Session} */
-export const session = { id: null, chat: null, signal: AbortSignal.abort(), phase: 'closed', status: null, memory: NO_MEMORY, error: null };
+export const session = {
+    id: null, chat: null, signal: AbortSignal.abort(), phase: 'closed', status: null, memory: NO_MEMORY, error: null,
+};
 
-/** Tells `opened`, `closed`, `phase`, `status`, `memory`, `synced` (all after the change) and `event` (detail: one of the server's). */
+/**
+ * Tells `opened`, `closed`, `phase`, `status`, `memory`, `synced` (all after the change; the last with what was sent:
+ * `tail` or `all`) and `event` (detail: one of the server's).
+ */
 export const told = new EventTarget();
 
 /** @param {string} what @param {unknown} [detail] */

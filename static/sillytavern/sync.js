@@ -1,8 +1,8 @@
 /**
  * Keeps the server's copy of the open chat true, and the session with it.
  *
- * Whatever SillyTavern tells, `changed()` only looks again at the whole array and sends what differs. Moving, copying and
- * hiding a message emit no event, but save the chat: that is seen, too.
+ * Whatever SillyTavern tells, `changed()` only looks again at the whole array and sends what differs. Moving, copying
+ * and hiding a message emit no event, but save the chat: that is seen, too.
  */
 
 import { context, messages, on } from './host.js';
@@ -19,8 +19,8 @@ const CALM_MS = 150;
 const CHANGES = [
     'MESSAGE_SENT', 'MESSAGE_RECEIVED', 'MESSAGE_SWIPED', 'MESSAGE_EDITED', 'MESSAGE_UPDATED', 'MESSAGE_SWIPE_DELETED',
     'MESSAGE_FILE_EMBEDDED', 'MESSAGE_DELETED', 'GENERATION_ENDED', 'GENERATION_STOPPED', 'IMPERSONATE_READY',
-    'TOOL_CALLS_PERFORMED', 'GROUP_WRAPPER_FINISHED', 'CHAT_LOADED', 'CHAT_RENAMED', 'CHARACTER_RENAMED', 'PERSONA_CHANGED',
-    'PERSONA_UPDATED', 'PERSONA_RENAMED', 'GROUP_UPDATED', 'SETTINGS_UPDATED',
+    'TOOL_CALLS_PERFORMED', 'GROUP_WRAPPER_FINISHED', 'CHAT_LOADED', 'CHAT_RENAMED', 'CHARACTER_RENAMED',
+    'PERSONA_CHANGED', 'PERSONA_UPDATED', 'PERSONA_RENAMED', 'GROUP_UPDATED', 'SETTINGS_UPDATED',
 ];
 const SAVED = /\/api\/chats\/(?:group\/)?save$/;
 
@@ -62,7 +62,7 @@ function now() {
 export async function settled(ms) {
     const end = new Promise((done) => setTimeout(done, ms));
     const at = following;
-    if (isPromised || !isSettled()) await Promise.race([end, now()]);
+    await Promise.race([end, now()]); // looks again, whether or not a change was told
     return following === at && isSettled();
 }
 

@@ -1,21 +1,166 @@
 """The server's copy of a chat follows what a user does in SillyTavern."""
 
-from typing import Any
+import pytest
 
 from tests.support.service import Service
 from tests.support.tavern import both_versions
 from tests.support.tavern_page import TavernPage
+from tests.support.tavern_traffic import Traffic
+
+MOVE_UP = """async at => {
+    document.querySelector(`#chat .mes[mesid="${at}"] .mes_edit`).click();
+    await tavernTest.until('the editor', () => document.querySelector('#curEditTextarea'));
+    document.querySelector(`#chat .mes[mesid="${at}"] .mes_edit_up`).click();
+    await tavernTest.until('the move', () => document.querySelector(`#chat .mes[mesid="${at - 1}"] #curEditTextarea`));
+    document.querySelector(`#chat .mes[mesid="${at - 1}"] .mes_edit_cancel`).click();
+}"""
+SAVED = "() => !document.querySelector('#curEditTextarea')"
 
 
-def history(turnfold: Service, tavern: TavernPage) -> list[dict[str, Any]]:
-    """The open chat's messages as the server has them, once the page has sent all it knows."""
-    path = "/scripts/extensions/third-party/turnfold/sync.js"
-    tavern.js(f"async () => (await import('{path}')).settled(10000)")
-    return list(turnfold.get(f"/chats/{tavern.chat_id}/messages?limit=1000").json()["items"])
+@pytest.fixture
+def traffic(tavern: TavernPage, turnfold: Service) -> Traffic:
+    """The page's requests, the new chat being synced."""
+    watched = Traffic(tavern, turnfold)
+    assert watched.is_equal()
+    watched.calls()
+    return watched
 
 
 @both_versions
-def test_sent(tavern: TavernPage, turnfold: Service) -> None:
-    """What is sent and answered arrives."""
+def test_small_requests(tavern: TavernPage, traffic: Traffic) -> None:
+    """Each message, edit, swipe, hiding and deletion is one small request, and the server comes to the same history."""
     tavern.send("Hello.")
-    assert [m["content"] for m in history(turnfold, tavern)] == tavern.texts
+    assert traffic.is_equal()
+    assert traffic.writes() == ["POST messages", "POST messages"]
+    tavern.edit(1, "Hello, edited.")
+    assert traffic.is_equal()
+    assert traffic.writes() == ["PATCH messages"]
+    tavern.swipe()
+    assert traffic.is_equal()
+    assert traffic.writes() == ["PATCH messages"]
+    tavern.hide(1)
+    assert traffic.is_equal()
+    tavern.hide(1, hidden=False)
+    assert traffic.is_equal()
+    assert traffic.writes() == ["PATCH messages", "PATCH messages"]
+    ids = [one["id"] for one in traffic.history()]
+    tavern.delete(2)
+    assert traffic.is_equal()
+    assert traffic.writes() == ["DELETE messages"]
+    assert [one["id"] for one in traffic.history()] == ids[:2]
+
+
+@both_versions
+def test_moved(tavern: TavernPage, traffic: Traffic) -> None:
+    """A message that is moved, of which SillyTavern tells nobody, is moved on the server."""
+    tavern.send("First.")
+    before = [one["id"] for one in traffic.history()]
+    traffic.calls()
+    tavern.js(MOVE_UP, 2)
+    tavern.until(SAVED)
+    assert [one["id"] for one in tavern_ids(tavern)] == [before[0], before[2], before[1]]
+    assert traffic.is_equal()
+    assert [one["id"] for one in traffic.history()] == [before[0], before[2], before[1]]
+    assert traffic.writes() == ["PUT messages"]
+
+
+def tavern_ids(tavern: TavernPage) -> list[dict[str, str]]:
+    """The ids that the page's messages bear."""
+    return [one["extra"]["turnfold"] for one in tavern.chat]
+
+
+def test_ids_are_saved_with_the_chat(tavern: TavernPage, traffic: Traffic) -> None:
+    """The ids are in the chat's file as soon as SillyTavern saves it, and are the server's."""
+    tavern.send("Hello.")
+    saved = [one["extra"]["turnfold"]["id"] for one in tavern.file()[1:]]
+    assert saved == [one["id"] for one in traffic.history()]
+
+
+@both_versions
+def test_renamed(tavern: TavernPage, traffic: Traffic, turnfold: Service) -> None:
+    """A renamed chat is the same chat under another title."""
+    chat = tavern.chat_id
+    tavern.send("Hello.")
+    assert traffic.is_equal()
+    traffic.calls()
+    tavern.rename("another name")
+    assert traffic.is_equal()
+    assert tavern.chat_id == chat
+    assert turnfold.get(f"/chats/{chat}").json()["title"] == "another name"
+    assert traffic.writes() == []
+
+
+def test_branched(tavern: TavernPage, traffic: Traffic, turnfold: Service) -> None:
+    """A branch is another chat, which knows its parent; each keeps its own history."""
+    tavern.send("Hello.")
+    assert traffic.is_equal()
+    chat, name = tavern.chat_id, tavern.chat_name
+    tavern.branch(1)
+    assert traffic.is_equal()
+    assert turnfold.get(f"/chats/{tavern.chat_id}").json()["parent_chat_id"] == chat != tavern.chat_id
+    tavern.send("On another way.")
+    assert traffic.is_equal()
+    tavern.open_chat(name)
+    assert traffic.is_equal()
+    assert len(traffic.history()) == 3
+
+
+def test_checkpoint(tavern: TavernPage, traffic: Traffic, turnfold: Service) -> None:
+    """A checkpoint, once it is opened, is another chat with a parent."""
+    tavern.send("Hello.")
+    assert traffic.is_equal()
+    chat = tavern.chat_id
+    tavern.command("/checkpoint-create mesId=1 a checkpoint")
+    tavern.open_chat("a checkpoint")
+    assert traffic.is_equal()
+    assert turnfold.get(f"/chats/{tavern.chat_id}").json()["parent_chat_id"] == chat
+
+
+def test_persona(tavern: TavernPage, traffic: Traffic, turnfold: Service) -> None:
+    """Who plays under another name is known by it."""
+    tavern.command("/persona-set mode=temp Mira")
+    tavern.send("It is me.")
+    assert traffic.is_equal()
+    assert turnfold.get(f"/chats/{tavern.chat_id}").json()["user_name"] == "Mira"
+    assert traffic.history()[-2]["name"] == "Mira"
+    tavern.command("/persona-set mode=temp User")
+
+
+def test_group(tavern: TavernPage, traffic: Traffic, turnfold: Service) -> None:
+    """A group's chat is followed as any other, under the group's name; every speaker keeps theirs."""
+    tavern.group("Seraphina", "Tom")
+    tavern.post("Hello, both.")
+    tavern.idle()
+    assert traffic.is_equal()
+    assert {one["name"] for one in traffic.history() if one["role"] == "assistant"} >= {"Seraphina", "Tom"}
+    group = tavern.js("(c => c.groups.find(g => g.id === c.groupId).name)(SillyTavern.getContext())")
+    assert turnfold.get(f"/chats/{tavern.chat_id}").json()["character_name"] == group
+
+
+def test_all_deleted(tavern: TavernPage, traffic: Traffic) -> None:
+    """A chat that a user empties is empty on the server."""
+    tavern.delete(0)
+    assert tavern.chat == []
+    assert traffic.is_equal()
+    tavern.send("From the beginning.")
+    assert traffic.is_equal()
+
+
+def test_too_long(tavern: TavernPage, traffic: Traffic) -> None:
+    """A message that no server takes is named once; the rest is synced."""
+    tavern.command("/send Short.")
+    tavern.js("() => { SillyTavern.getContext().chat[0].mes = 'ä'.repeat(600000); }")
+    tavern.command("/send Short too.")
+    assert [one["content"] for one in traffic.history()] == ["Short.", "Short too."]
+    assert [text for text in tavern.toasts() if "Message 0 is longer than 1 MiB" in text]
+
+
+def test_many_deleted(tavern: TavernPage, traffic: Traffic) -> None:
+    """A user who cuts most of a long chat means it."""
+    tavern.js("() => { const { chat } = SillyTavern.getContext(); "
+              "for (let i = 0; i < 60; i += 1) chat.push({ name: 'User', is_user: true, mes: `m${i}`, extra: {} }); }")
+    tavern.command("/send And on.")
+    assert traffic.is_equal()
+    tavern.js("async () => { const c = SillyTavern.getContext(); c.chat.length = 5; await c.saveChat(); }")
+    assert traffic.is_equal()
+    assert len(traffic.history()) == 5
