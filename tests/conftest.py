@@ -14,7 +14,7 @@ from hypothesis import settings
 IN_CI = os.environ.get("CI") == "true"
 
 settings.register_profile("dev", max_examples=50, deadline=None)
-settings.register_profile("ci", max_examples=300, deadline=None, derandomize=True, print_blob=True)
+settings.register_profile("ci", max_examples=150, deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if IN_CI else "dev")
 
 

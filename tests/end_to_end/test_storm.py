@@ -10,13 +10,13 @@ from tests.support.storm import Storm
 from tests.support.storm_command import report
 from tests.support.zygote import Zygote
 
-KILLS = 20
+KILLS = 12
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_storm(zygote: Zygote, tmp_path: Path) -> None:
-    """Twenty kills: every promise holds after each, acknowledged messages stay, and all work comes to its end.
+    """Twelve kills: every promise holds after each, acknowledged messages stay, and all work comes to its end.
 
     STORM_SEED in the environment makes other choices; `scripts/storm` kills more often.
     """
