@@ -37,7 +37,8 @@ export function startGate(taken) {
 /** Whether the model is free at this moment. */
 export async function isFree() {
     const script = await internals('script.js');
-    return !round && !isGenerating() && !script.isGenerating() && performance.now() - since >= wait;
+    const busy = script.isGenerating?.() ?? script.is_send_press; // 1.13.5 has no such function
+    return !round && !isGenerating() && !busy && performance.now() - since >= wait;
 }
 
 /** Until the model is free. Looks again and again while it is not: not every generation tells its end. */
