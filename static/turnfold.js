@@ -85,8 +85,9 @@ export class Turnfold {
 
     /** Any call of the API: the answer's JSON, its text if it is no JSON, null if there is none.
      *  @param {string} method @param {string} path under `/v1` @param {Call} [call] @returns {Promise<any>} */
-    async request(method, path, { signal, timeout = this.timeout, ...call } = {}) {
-        const held = hold(signal, timeout);
+    async request(method, path, { signal, timeout, ...call } = {}) {
+        const wait = (call.query ?? /** @type {any} */ (call.body))?.wait_s ?? 0; // how long the server may take
+        const held = hold(signal, timeout ?? (this.timeout && this.timeout + 1000 * wait));
         try {
             const response = await this.open(method, path, { ...call, signal: held.signal });
             const kind = response.headers.get('content-type') ?? '';
@@ -209,8 +210,7 @@ export class Chat {
     put(fields = {}, options) { return this.request('PUT', '', { body: fields, ...options }); }
     /** @param {Message[]} messages @param {Record<string, any>} [fields] fold, wait_s, … @param {Call} [call] */
     append(messages, fields, call) {
-        const timeout = this.server.timeout && this.server.timeout + 1000 * (fields?.wait_s ?? 0);
-        return this.request('POST', '/messages', { body: { messages, ...fields }, timeout, ...call });
+        return this.request('POST', '/messages', { body: { messages, ...fields }, ...call });
     }
     /** The whole history. @param {Message[]} messages @param {Record<string, any>} [fields] @param {Call} [call] */
     sync(messages, fields, call) {
