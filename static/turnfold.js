@@ -39,7 +39,7 @@
  */
 
 const FIRST_WAIT_MS = 1000;
-const LONGEST_WAIT_MS = 30_000;
+const LONGEST_WAIT_MS = 15_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1; // a longer one would end at once
 const SILENCE_MS = 45_000; // a server that is there says something every 15 seconds
 const POSTED = ['current', 'tools', 'frame', 'session_id', 'omit_authors']; // a GET does not take these
