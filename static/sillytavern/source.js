@@ -148,12 +148,20 @@ function look() {
     wake(session.id);
 }
 
-/** @param {string|null} chat @param {import('./turnfold.js').TurnfoldEvent} told */
+/**
+ * A stream begins with the job that runs: its call may have come after we looked and before we listened.
+ * @param {string|null} chat @param {import('./turnfold.js').TurnfoldEvent} told
+ */
 function hear(chat, { event, data }) {
     if (!settings().enabled) return giveBack();
-    if (event === 'client_call' && chat && data.connection === CONNECTION) wake(chat);
-    if (event === 'job' && chat && ENDED.includes(data.state)) void ended(chat);
+    if (!chat) return;
+    if (event === 'client_call' && data.connection === CONNECTION) wake(chat);
+    if (event === 'job' && data.state === 'running' && isLent()) wake(chat);
+    if (event === 'job' && ENDED.includes(data.state)) void ended(chat);
 }
+
+/** Whether the open chat's summaries are ours to write, as far as is known. */
+const isLent = () => (session.status?.connection.name ?? CONNECTION) === CONNECTION;
 
 /** Another chat is open: the one that was goes on as long as its job needs us. */
 function change() {
