@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from uuid import uuid4
 
 from tests.support.service import Service
 from tests.support.tavern import line
@@ -34,7 +35,7 @@ def story(turns: int) -> list[dict[str, Any]]:
 def open_story(tavern: TavernPage, name: str, messages: list[dict[str, Any]]) -> str:
     """Seed a chat and open it; gives its id for the server. That it is new there costs the console a 404."""
     tavern.expect_errors("/digest")
-    tavern.tavern.seed_chat("Seraphina", name, messages, {"integrity": f"story-{name}-{tavern.tavern.version}"})
+    tavern.tavern.seed_chat("Seraphina", name, messages, {"integrity": str(uuid4())})
     tavern.open_chat(name)
     return tavern.chat_id
 
