@@ -16,6 +16,7 @@ import { server, settings } from './settings.js';
 export { idOf };
 
 const CALM_MS = 150;
+const MOST_TRIES = 3; // what changes meanwhile is another change
 const CHANGES = [
     'MESSAGE_SENT', 'MESSAGE_RECEIVED', 'MESSAGE_SWIPED', 'MESSAGE_EDITED', 'MESSAGE_UPDATED', 'MESSAGE_SWIPE_DELETED',
     'MESSAGE_FILE_EMBEDDED', 'MESSAGE_DELETED', 'GENERATION_ENDED', 'GENERATION_STOPPED', 'IMPERSONATE_READY',
@@ -62,7 +63,9 @@ function now() {
 export async function settled(ms) {
     const end = new Promise((done) => setTimeout(done, ms));
     const at = following;
-    await Promise.race([end, now()]); // looks again, whether or not a change was told
+    for (let tries = 0; tries < MOST_TRIES && (tries === 0 || !isSettled()); tries += 1) {
+        await Promise.race([end, now()]); // looks again, whether or not a change was told
+    }
     return following === at && isSettled();
 }
 

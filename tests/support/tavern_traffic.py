@@ -60,13 +60,38 @@ class Traffic:
 
     def remembered(self) -> str:
         """The memory's text, as soon as there is one."""
-        self.tavern.until(f"async () => (await import('{EXTENSION}/session.js')).session.memory.text")
+        self._until("session.memory.text")
         return str(self.memory()["text"])
 
-    def phase(self, wanted: str, seconds: float = 15) -> None:
+    def phase(self, wanted: str) -> None:
         """Wait until the session is in a phase."""
-        script = f"async wanted => (await import('{EXTENSION}/session.js')).session.phase === wanted"
-        self.tavern.until(script, wanted, seconds)
+        self._until(f"session.phase === '{wanted}'")
+
+    def ghosted(self, index: int) -> None:
+        """Wait until the memory stands for a message."""
+        self._until(f"memory.isGhosted(SillyTavern.getContext().chat[{index}])")
+
+    def note_toasts(self) -> None:
+        """Keep what toasts say from now on, in this load of the page: they go by themselves after a while."""
+        self.tavern.js("""() => {
+            globalThis.toastsSaid = [];
+            for (const kind of ['warning', 'success']) {
+                const show = toastr[kind];
+                toastr[kind] = (text, ...rest) => { toastsSaid.push(text); return show(text, ...rest); };
+            }
+        }""")
+
+    def said(self, words: str) -> int:
+        """How many of those toasts have these words in them."""
+        return sum(words in text for text in self.tavern.js("toastsSaid"))
+
+    def _until(self, condition: str) -> None:
+        script = f"""async () => {{
+            const {{ session }} = await import('{EXTENSION}/session.js');
+            const memory = await import('{EXTENSION}/memory.js');
+            await tavernTest.until({json.dumps(condition)}, () => {condition});
+        }}"""
+        self.tavern.js(script)
 
     def change(self, **settings: Any) -> None:
         """Change the extension's settings, as its panel does."""
