@@ -11,7 +11,7 @@ Ending = Literal["answered", "timed_out", "withdrawn", "cut"]
 
 Course = Literal["wait", "free", "timed_out", "ended"]
 
-ALIVE_MS = 15_000
+ALIVE_MS = 10_000
 """How long a call outlives the last sign of the process that asks."""
 
 _ENDED = {

@@ -24,7 +24,7 @@ log = structlog.get_logger()
 LOOK_S = 1.0
 """How often calls are looked after while any waits: what another process does is as old as that at most."""
 
-_BEAT_MS = ALIVE_MS // 3
+_BEAT_MS = ALIVE_MS // 4
 _LEAST_REST_S = 0.02
 
 Outcome = Reply | Trouble | Ending

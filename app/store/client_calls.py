@@ -141,6 +141,11 @@ def of_chat(chat_key: int | None) -> ColumnElement[bool]:
     return true() if chat_key is None else _C.told_key == chat_key
 
 
+def of_summary(chat_key: int) -> ColumnElement[bool]:
+    """Selects the calls for a chat's, or a session's, own summaries."""
+    return _C.chat_key == chat_key
+
+
 def untaken(chat_key: int | None, now: int) -> ColumnElement[bool]:
     """Selects calls that nobody holds, of a chat and its sessions or of all chats."""
     return and_(or_(_C.lease_until.is_(None), _C.lease_until <= now), of_chat(chat_key))
@@ -156,7 +161,7 @@ def queue(session: Session, chat_key: int, now: int) -> Queue | None:
 
 def is_asked(session: Session, chat_key: int, now: int) -> bool:
     """Whether this chat's, or this session's, own summary waits for a frontend."""
-    query = select(_C.key).where(_WAITING, _C.chat_key == chat_key, _C.alive_until >= now)
+    query = select(_C.key).where(_WAITING, of_summary(chat_key), _C.alive_until >= now)
     return rows(session, query.limit(1), {}).first() is not None
 
 

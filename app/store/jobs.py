@@ -10,7 +10,7 @@ from sqlmodel import Session, col
 
 from app.core.model import Usage
 from app.core.progress import Progress, progress
-from app.store import events
+from app.store import client_calls, events
 from app.store.clock import now_ms
 from app.store.engine import changed
 from app.store.pacing import seconds_left
@@ -121,8 +121,9 @@ def finish(session: Session, job: Job, state: str, reason: str | None, error: di
 
 
 def interrupt(session: Session, job: Job, reason: str) -> None:
-    """End a job whose process ended; its chat says that work was left."""
+    """End a job whose process ended; its chat says that work was left, and nobody answers what it had asked."""
     finish(session, job, "interrupted", reason)
+    client_calls.withdraw(session, client_calls.of_summary(job.chat_key))
     chat = session.get(Chat, job.chat_key)
     if chat is not None:
         chat.retry_at = now_ms()
