@@ -75,6 +75,12 @@ export class Row {
 
     /** Shows what is in force. */
     paint() {
+        this.mark();
+        this.show(inForce(this.path));
+    }
+
+    /** Says whose the value is. */
+    mark() {
         const own = isOwn(this.path);
         const [mine, theirs] = scope() === 'chat' ? ['only this chat', 'as all chats'] : ['changed', ''];
         const elsewhere = scope() === 'all' && isOwnOfChat(this.path) ? 'this chat has its own' : '';
@@ -82,7 +88,6 @@ export class Row {
         this.reset.hidden = !own;
         this.reset.title = `${this.label}: ${scope() === 'chat' ? 'follow all chats' : 'the default'} again`;
         this.reset.setAttribute('aria-label', this.reset.title);
-        this.show(inForce(this.path));
     }
 
     /** @param {any} _value */
@@ -152,11 +157,12 @@ export class Rows {
     /** A row changed by a person. @param {Row} row @param {any} value */
     change(row, value) { this.saver.change(target(), row.path, value); }
 
-    /** Shows what is in force, but for what a person is just changing. */
+    /** Shows what is in force; what a person is just changing stays as it is typed. */
     paint() {
         for (const row of this.all.values()) {
             const typing = document.activeElement?.id === row.id && data.all !== null;
-            if (!typing && !this.saver.isWaiting(target().key, row.path)) row.paint();
+            if (typing || this.saver.isWaiting(target().key, row.path)) row.mark();
+            else row.paint();
         }
     }
 

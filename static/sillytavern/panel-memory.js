@@ -39,16 +39,16 @@ export class SwitchRow extends Row {
 
 /** @param {HTMLElement} root @param {() => void} repaint @returns {Rows} the rows, for others to add theirs */
 export function memorySection(root, repaint) {
-    const error = partOf(root, 'settings-error');
+    const refused = (/** @type {string} */ text) => { partOf(root, 'settings-error').dataset.refused = text; };
     const saver = new Saver({
         onSaved: (changed, answer) => {
             take(changed, answer);
-            error.textContent = '';
+            refused('');
             repaint();
             void refresh();
         },
         onRefused: (_changed, cause, paths) => {
-            error.textContent = rows.refuse(cause, paths);
+            refused(rows.refuse(cause, paths));
             repaint();
         },
     });
@@ -56,7 +56,7 @@ export function memorySection(root, repaint) {
     const changed = (/** @type {Row} */ row, /** @type {any} */ value) => rows.change(row, value);
     const all = [new SwitchRow(PAUSE, changed), ...FIELDS.map((field) => new NumberRow(field, changed))];
     partOf(root, 'rows').append(...all.map((row) => rows.add(row).root));
-    partOf(root, 'strategy').append(...kinds(saver, error, repaint));
+    partOf(root, 'strategy').append(...kinds(saver, refused, repaint));
     for (const radio of root.querySelectorAll('input[name="tf-scope"]')) {
         radio.addEventListener('change', () => choose(/** @type {HTMLInputElement} */ (radio).value, saver, repaint));
     }
@@ -71,15 +71,18 @@ function choose(wanted, saver, repaint) {
     repaint();
 }
 
-/** The choice of a chat's kind of memory. @param {Saver} saver @param {any} error @param {() => void} repaint */
-function kinds(saver, error, repaint) {
+/**
+ * The choice of a chat's kind of memory.
+ * @param {Saver} saver @param {(text: string) => void} refused @param {() => void} repaint
+ */
+function kinds(saver, refused, repaint) {
     const props = { id: 'tf-strategy', className: 'text_pole', 'aria-describedby': 'tf-strategy-hint' };
     const select = element('select', props,
         ...KINDS.map(([value, label]) => element('option', { value }, label)));
     select.addEventListener('change', () => {
         const [chat, strategy] = [session.chat, select.value];
         const patch = async () => switched(await chat?.request('PATCH', '', { body: { strategy } }));
-        saver.sent = saver.sent.then(patch).catch((cause) => { error.textContent = said(cause); }).then(repaint);
+        saver.sent = saver.sent.then(patch).then(() => refused(''), (cause) => refused(said(cause))).then(repaint);
     });
     const label = element('label', { htmlFor: 'tf-strategy' }, 'Kind of memory in this chat');
     return [element('div', { className: 'tf-pair' }, label, select), element('small', { id: 'tf-strategy-hint' })];
@@ -117,5 +120,7 @@ export function paintMemory(root, rows) {
         if (row) row.root.hidden = whose !== strategy;
     }
     partOf(root, 'clamped').textContent = (data.chat?.warnings ?? []).join(' ');
-    if (data.error && inForce('paused') === null) partOf(root, 'settings-error').textContent = said(data.error);
+    const error = partOf(root, 'settings-error');
+    const unknown = data.error && inForce('paused') === null ? said(data.error) : '';
+    error.textContent = error.dataset.refused || unknown;
 }

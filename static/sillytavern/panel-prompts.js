@@ -72,8 +72,8 @@ class TextRow extends Row {
 }
 
 class PromptRow extends TextRow {
-    paint() {
-        super.paint();
+    mark() {
+        super.mark();
         const name = this.path.split('.')[1];
         const edited = isEdited(name);
         this.own.textContent = edited ? 'edited' : '';
