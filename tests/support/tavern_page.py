@@ -10,7 +10,7 @@ from tests.support.fake_model import FakeModel
 from tests.support.tavern import SillyTavern
 
 VERBS = (Path(__file__).parent / "tavern.js").read_text(encoding="utf-8")
-READY_MS = 60_000
+READY_MS = 180_000
 # What SillyTavern itself prints as an error, and why that is none.
 HARMLESS = re.compile(r"favicon|/thumbnail[?]|net::ERR_NAME_NOT_RESOLVED")  # other machines: tests.support.chromium
 
