@@ -1,6 +1,7 @@
 """A frontend's own model folds chats: through crashes, closed tabs, two chats at once, and answers that wait for it."""
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -125,7 +126,7 @@ def test_nobody_is_there_for_memory_of_one_call(tmp_path: Path) -> None:
 
 def test_a_failing_frontend_is_retried(tmp_path: Path) -> None:
     """Trouble passes, an unusable answer is asked again, and each attempt says which it is."""
-    said = iter([{"error": {"message": "Overloaded", "status": 529}}, {"text": ""}])
+    said: Iterator[dict[str, Any]] = iter([{"error": {"message": "Overloaded", "status": 529}}, {"text": ""}])
     with running(tmp_path, retry_base_s=0.01) as service:
         _connect(service, "c")
         with Frontend(service.url, answer=lambda call: next(said, one_line(call))) as tab:

@@ -29,7 +29,7 @@ class Frontend:
     ) -> None:
         self.calls: list[Call] = []
         self.statuses: list[int] = []
-        self._query = {"client": client, "wait_s": 1, **({"chat_id": chat_id} if chat_id else {})}
+        self._query: dict[str, Any] = {"client": client, "wait_s": 1, **({"chat_id": chat_id} if chat_id else {})}
         self._answer = answer
         self._http = httpx.Client(base_url=f"{url}/v1", timeout=60)
         self._over = threading.Event()
