@@ -3,7 +3,7 @@
  * no generations; all replies of a group's round are one.
  */
 
-import { internals, isGenerating, on } from './host.js';
+import { isBusy, on } from './host.js';
 
 const CALM_MS = 500; // after a generation: its reply is saved, and an automatic continuation may begin
 const BEGINNING_MS = 1500; // of one that has begun and shows it nowhere yet; it may be a slash command alone
@@ -36,9 +36,7 @@ export function startGate(taken) {
 
 /** Whether the model is free at this moment. */
 export async function isFree() {
-    const script = await internals('script.js');
-    const busy = script.isGenerating?.() ?? script.is_send_press; // 1.13.5 has no such function
-    return !round && !isGenerating() && !busy && performance.now() - since >= wait;
+    return !await isBusy() && !round && performance.now() - since >= wait;
 }
 
 /** Until the model is free. Looks again and again while it is not: not every generation tells its end. */

@@ -33,6 +33,12 @@ export const online = () => context().onlineStatus !== 'no_connection';
 /** Whether a generation is under way, whoever began it. */
 export const isGenerating = () => document.body.dataset.generating === 'true';
 
+/** The same by SillyTavern's own flags, which are up earlier, and between the replies of a group too. */
+export async function isBusy() {
+    const [script, groups] = await Promise.all([internals('script.js'), internals('scripts/group-chats.js')]);
+    return Boolean(isGenerating() || script.is_send_press || groups.is_group_generating);
+}
+
 /**
  * @param {'info'|'success'|'warning'|'error'} kind @param {string} text @param {Record<string, any>} [options] of toastr
  */

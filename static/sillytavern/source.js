@@ -5,6 +5,7 @@
 
 import { CONNECTION, ended, giveBack, isWilling, resume, startAnswering, wake } from './calls.js';
 import { context, on, online } from './host.js';
+import { refresh } from './memory.js';
 import { listen, session, tell } from './session.js';
 import { save, server, settings } from './settings.js';
 import { part } from './turnfold.js';
@@ -75,6 +76,7 @@ export async function chooseSource(kind, { profile = '', ...fields } = {}) {
     if (LENT.includes(kind)) await provide(name);
     else if (kind !== 'extractive') await put(name, { provider: kind, ...fields });
     await useConnection(name);
+    void refresh();
     if (!LENT.includes(kind)) return;
     Object.assign(settings(), { source: { kind, profile } });
     save();

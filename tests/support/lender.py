@@ -26,7 +26,7 @@ STATE = """async () => {
     const script = await import('/script.js');
     return JSON.stringify({ chat: context.chatCompletionSettings, text: context.textCompletionSettings,
         power: context.powerUserSettings, length: script.amount_gen, size: script.max_context, api: context.mainApi,
-        shown: getComputedStyle(document.querySelector('#mes_stop')).display, generating: script.isGenerating(),
+        shown: getComputedStyle(document.querySelector('#mes_stop')).display, sending: script.is_send_press,
         events: ['CHAT_COMPLETION_SETTINGS_READY', 'GENERATE_AFTER_COMBINE_PROMPTS']
             .map((name) => context.eventSource.events[context.eventTypes[name]]?.length ?? 0) });
 }"""
