@@ -19,9 +19,10 @@ export function placementSection(root) {
         const field = find(root, `#tf-${name}`);
         field.value = settings().placement[name];
         field.addEventListener('change', () => {
-            const value = Math.trunc(Number(field.value));
-            if (!field.checkValidity() || field.value === '') field.value = settings().placement[name];
-            else settings().placement = { ...settings().placement, [name]: value };
+            const kept = settings(); // asked once: each time it is another object
+            const isFit = field.checkValidity() && field.value !== '';
+            if (isFit) kept.placement = { ...kept.placement, [name]: Number(field.value) };
+            field.value = kept.placement[name];
             save();
             hint(root);
             void refresh();
