@@ -88,14 +88,8 @@ export async function chooseSource(kind, { profile = '', ...fields } = {}) {
  * @param {string} name
  */
 async function provide(name) {
-    const there = await server().request('GET', `/connections/${part(name)}`).catch(missing);
-    if (there?.provider !== 'client') await put(name, { provider: 'client', timeout_s: SLOW_S });
-}
-
-/** @param {any} error @returns {null} */
-function missing(error) {
-    if (error.status !== 404) throw error;
-    return null;
+    for await (const one of server().list('/connections')) if (one.name === name && one.provider === 'client') return;
+    await put(name, { provider: 'client', timeout_s: SLOW_S });
 }
 
 /** @param {string} name @param {Record<string, any>} body */
