@@ -28,9 +28,9 @@ class Traffic:
         if request.url.startswith(self.turnfold.url) and request.method != "OPTIONS":
             self.requests.append(request)
 
-    def settle(self) -> bool:
+    def settle(self, seconds: int = 15) -> bool:
         """Let the page send what it knows; whether it could."""
-        return bool(self.tavern.js(f"async () => (await import('{EXTENSION}/sync.js')).settled(15000)"))
+        return bool(self.tavern.js(f"async () => (await import('{EXTENSION}/sync.js')).settled({seconds}000)"))
 
     def calls(self) -> list[str]:
         """The requests about chats since the last time, as "POST messages"."""
