@@ -129,7 +129,8 @@ def assemble(
     limits = Limits(settings.job_max_calls, settings.job_max_s)
     folding = Folding(db, planning, Failing(db), caller, limits, settings.breaker_cooldown_s, patience)
     runner = Runner(db, folding, Starting(db, settings.resume_jobs), beat_s)
-    services = _services(db, counters, connections, prompts, caller, runner, planning, settings, bells)
+    client_calls = ClientCalls(db, Threads("turnfold-client-calls", 4), bells)
+    services = _services(db, counters, connections, prompts, caller, runner, planning, settings, client_calls)
     return Server(settings, db, client, runner, services)
 
 
@@ -158,7 +159,7 @@ def _services(
     runner: Runner,
     planning: Planning,
     settings: Settings,
-    bells: Bells,
+    client_calls: ClientCalls,
 ) -> Services:
     blocks = Blocks(prompts, counters)
     steering = Steering(db, runner)
@@ -166,11 +167,8 @@ def _services(
     repairing = Repairing(db, runner)
     recording = Recording(db, counters, runner)
     editing = Editing(db, counters, runner)
-    searching = Searching(db)
-    watchers = Threads("turnfold-watching", 2)
     projecting = Projecting(db, Drawing(blocks, Budgeting(connections, counters)))
-    cooldown_s = settings.breaker_cooldown_s
-    momentary = Momentary(db, planning.retelling, connections, models, models, counters, cooldown_s)
+    momentary = Momentary(db, planning.retelling, connections, models, models, counters, settings.breaker_cooldown_s)
     return Services(
         keeping=Keeping(db, runner, connections),
         recording=recording,
@@ -184,21 +182,26 @@ def _services(
         checkup=Checkup(db, repairing, connections.vault),
         reporting=reporting,
         browsing=Browsing(db),
-        searching=searching,
+        searching=Searching(db),
         projecting=projecting,
-        answering=Answering(db, runner, models, projecting, momentary, cooldown_s),
+        answering=Answering(db, runner, models, projecting, momentary, settings.breaker_cooldown_s),
         sessions=Sessions(db, runner),
         diagnosing=Diagnosing(db),
         viewing=Viewing(db),
         connections=connections,
-        client_calls=ClientCalls(db, Threads("turnfold-client-calls", 4), bells),
+        client_calls=client_calls,
         revising=Revising(db, counters, runner),
         undoing=Undoing(db, runner),
         working=Working(db, runner),
-        watching=Watching(db, Lookout(db, watchers), watchers),
+        watching=_watching(db),
         importing=Importing(db, counters, runner),
         exporting=Exporting(db),
-        commands=Commands(reporting, steering, searching, repairing, recording, editing),
+        commands=Commands(reporting, steering, Searching(db), repairing, recording, editing),
         prompts=prompts,
         health=Readying(db, models, lambda: runner.alive),
     )
+
+
+def _watching(db: Database) -> Watching:
+    threads = Threads("turnfold-watching", 2)
+    return Watching(db, Lookout(db, threads), threads)
