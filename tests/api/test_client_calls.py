@@ -191,6 +191,17 @@ def test_a_long_poll_ends(service: Service, chat: str) -> None:
     assert len(take(service, chat)) == 1
 
 
+@pytest.mark.parametrize("mode", ["no-cors", "navigate"])
+def test_links_and_pictures_take_nothing(service: Service, chat: str, mode: str) -> None:
+    """What a foreign page can make a browser ask for without a script is refused; scripts are told by their Origin."""
+    follow(service, chat)
+    service.say(chat, 1, 2, fold="background")
+    query = {"chat_id": chat, "wait_s": 5}
+    assert code(service.get("/client-calls", params=query, headers={"Sec-Fetch-Mode": mode})) == (403, "forbidden")
+    found = service.get("/client-calls", params=query, headers={"Sec-Fetch-Mode": "cors"})
+    assert len(found.json()["items"]) == 1
+
+
 def test_a_test_of_the_connection(service: Service, chat: str) -> None:
     """It is well when a frontend has asked for prompts just now; there are no models to list."""
     follow(service, chat)

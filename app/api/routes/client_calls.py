@@ -12,9 +12,13 @@ from app.api.problems import problem_docs
 from app.api.routing import new_router
 from app.api.schemas.client_calls import LEASE_S, ClientAnswer, ClientCallPage, Release, Renewal, Renewed
 from app.api.text import Id
+from app.errors import Forbidden
 from app.services.client_calls import CallView, Wanted
 
 router = new_router("client calls")
+
+_BY_SCRIPT = ("cors", "same-origin")
+"""What browsers say of a request that a script of an allowed page makes, and waits for."""
 
 CallId = Annotated[Id, Path(description="The call's id.", examples=["7d1c5a0e-2f5b-4f0e-8a35-6f4f4b1f7a10"])]
 
@@ -43,6 +47,9 @@ async def take_calls(
     wait_s: Annotated[float, Query(ge=0, le=60, description="Seconds to wait for one.")] = 0,
     lease_s: Annotated[float, Query(ge=5, le=600, description="Seconds until others may take them.")] = LEASE_S,
 ) -> Paged[CallView]:
+    if request.headers.get("sec-fetch-mode", "cors") not in _BY_SCRIPT:
+        # A picture on any page carries no Origin, and would take prompts that nobody answers.
+        raise Forbidden("Prompts are taken by a script that answers them: not by a link, and not by a picture.")
     wanted = Wanted(chat_id, client, limit, wait_s, lease_s, request.is_disconnected)
     return Paged(await services.client_calls.hand_out(wanted), None)
 
