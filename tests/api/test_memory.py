@@ -67,6 +67,7 @@ def test_status_has_the_fields_of_the_contract(service: Service, chat: str) -> N
         "model": None,
         "state": "ok",
         "retry_at": None,
+        "waiting": None,
     }
     assert (found["job"], found["last_error"], found["layers"], found["summarized_through"]) == (None, None, [], None)
 
