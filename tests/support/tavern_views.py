@@ -4,12 +4,14 @@ The views are those of one old chat on its way into memory, in their order: each
 """
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from textwrap import shorten
 
 from playwright.sync_api import Locator, ViewportSize
 
@@ -17,7 +19,7 @@ from tests.support.chromium import chromium
 from tests.support.fake_exchange import Request
 from tests.support.fake_model import FakeModel
 from tests.support.service import Service, running
-from tests.support.tavern import ROOT, VERSIONS, serving
+from tests.support.tavern import ROOT, VERSIONS, SillyTavern, serving
 from tests.support.tavern_page import TavernPage
 from tests.support.tavern_panel import Panel
 
@@ -25,7 +27,10 @@ STORY = ROOT / "static" / "demo" / "story.jsonl"
 NARRATOR = "Captain Osk"
 TURNS = 120
 FOLDED = 12  # calls of the writer, until the picture of the progress
+LABEL = re.compile(rf"^(Juno|{NARRATOR}|[\w ]+ memory): ", re.MULTILINE)
+TAGGED = re.compile(r"<(?:passage|memory_lines)>(.*?)</", re.DOTALL)
 SCREEN: ViewportSize = {"width": 1280, "height": 800}
+TALL: ViewportSize = {"width": 1280, "height": 1700}
 
 
 @dataclass(frozen=True)
@@ -41,23 +46,21 @@ View = Callable[[Stage], Locator]
 
 
 def gist(request: Request) -> str:
-    """A summary as short as one of the built-in summarizer's: how the passage begins."""
-    passage = request.user.rsplit(f"{NARRATOR}:", 1)[-1]
-    return " ".join(passage.replace("*", "").split())[:160].rsplit(". ", 1)[0].strip() + "."
+    """What a model might say of a passage, or of memory that is merged: how some of its lines begin."""
+    told = LABEL.sub("", TAGGED.findall(request.user)[-1]).replace("*", "").replace('"', "")
+    starts = [line.strip().split(". ")[0].rstrip(".") for line in told.splitlines() if len(line) > 60]
+    return ". ".join(shorten(start, 110, placeholder="") for start in starts[:3]) + "."
 
 
 @contextmanager
-def staged(folder: Path, version: str = VERSIONS[0]) -> Iterator[Stage]:
-    """SillyTavern with the demonstration's story in it, which Turnfold does not know yet."""
-    for name in ("tavern", "turnfold"):
-        (folder / name).mkdir(parents=True)
+def staged(folder: Path, sillytavern: SillyTavern) -> Iterator[Stage]:
+    """A page of this SillyTavern, and a Turnfold of its own."""
     with (
-        serving(version, folder / "tavern") as sillytavern,
         FakeModel(gist) as writer,
-        running(folder / "turnfold", cors_origins=sillytavern.url) as turnfold,
+        running(folder, cors_origins=sillytavern.url) as turnfold,
         chromium(pictures=True) as browser,
     ):
-        turnfold.put("/connections/default", {"provider": "openai", "base_url": writer.base_url, "model": "fake-small"})
+        turnfold.put("/connections/default", {"provider": "openai", "base_url": writer.base_url, "model": "local-8b"})
         sillytavern.configure(model=writer.base_url, turnfold=turnfold.url)
         page = TavernPage(browser.new_context(viewport=SCREEN, device_scale_factor=1.5), sillytavern, writer)
         yield Stage(page, turnfold, writer)
@@ -84,7 +87,7 @@ def progress(stage: Stage) -> Locator:
     stage.writer.wait_for_calls(FOLDED, 30)
     stage.writer.hold()
     page.locator(".turnfold-progress progress").wait_for()
-    return page.locator("body")
+    return page.locator("#sheld")
 
 
 def ghosts(stage: Stage) -> Locator:
@@ -98,16 +101,16 @@ def ghosts(stage: Stage) -> Locator:
     stage.tavern.js("toastr.remove()")
     last.locator(".turnfold-ghost").hover()
     page.locator("#turnfold-tip").wait_for()
-    return page.locator("body")
+    return page.locator("#sheld")
 
 
 def panel(stage: Stage) -> Locator:
     """The panel, with the picture of the layers and the settings of the memory."""
     stage.tavern.page.mouse.move(5, 5)
+    stage.tavern.page.set_viewport_size(TALL)
     found = Panel(stage.tavern)
     found.section("memory")
-    found.part("state").scroll_into_view_if_needed()
-    return stage.tavern.page.locator("body")
+    return found.root.locator(".inline-drawer")
 
 
 def preview(stage: Stage) -> Locator:
@@ -115,12 +118,12 @@ def preview(stage: Stage) -> Locator:
     found = Panel(stage.tavern)
     found.section("memory").locator("summary").first.click()
     found.section("injection")
-    found.part("preview").scroll_into_view_if_needed()
-    return stage.tavern.page.locator("body")
+    return found.root.locator(".inline-drawer")
 
 
 def snippets(stage: Stage) -> Locator:
     """The list of what is remembered."""
+    stage.tavern.page.set_viewport_size(SCREEN)
     found = Panel(stage.tavern)
     found.press("Snippets")
     found.dialog().wait_for()
@@ -140,7 +143,9 @@ VIEWS: dict[str, View] = {
 
 def take(folder: Path, out: Path) -> None:
     """Write every view to `out`/sillytavern-VIEW.png; `folder` is for what is needed meanwhile."""
-    with staged(folder) as stage:
+    for name in ("tavern", "turnfold"):
+        (folder / name).mkdir()
+    with serving(VERSIONS[0], folder / "tavern") as sillytavern, staged(folder / "turnfold", sillytavern) as stage:
         for name, view in VIEWS.items():
             view(stage).screenshot(path=out / f"sillytavern-{name}.png", animations="disabled")
 
