@@ -30,8 +30,11 @@ export function identify(messages) {
 /** @param {any} message @param {number} place @param {Set<string|undefined>} taken */
 function named(message, place, taken) {
     let id = saved(message);
-    const base = `st-${hash([message.send_date, message.name, place, message.mes].join('\x1f'))}`;
-    for (let turn = 1; id === undefined || taken.has(id); turn += 1) id = turn === 1 ? base : `${base}-${turn}`;
+    if (id === undefined || taken.has(id)) {
+        const base = `st-${hash([message.send_date, message.name, place, message.mes].join('\x1f'))}`;
+        id = base;
+        for (let turn = 2; taken.has(id); turn += 1) id = `${base}-${turn}`;
+    }
     taken.add(id);
     return id;
 }

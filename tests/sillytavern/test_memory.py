@@ -28,7 +28,7 @@ def traffic(tavern: TavernPage, turnfold: Service) -> Traffic:
 
 _STORY = """() => {
     const { chat } = SillyTavern.getContext();
-    const said = (mes, is_user) => ({ name: is_user ? 'User' : 'Seraphina', is_user, is_system: false, mes, extra: {} });
+    const said = (mes, is_user) => ({ name: is_user ? 'User' : 'Seraphina', is_user, mes, extra: {} });
     for (const word of ['lantern', 'harbour', 'bridge']) {
         chat.push(said(`Where is the ${word}?`, true), said(`The ${word} is far away.`, false));
     }
@@ -52,7 +52,8 @@ def test_in_the_prompt(tavern: TavernPage, traffic: Traffic, turnfold: Service) 
 
 
 @both_versions
-def test_quiet(tavern: TavernPage, traffic: Traffic) -> None:
+@pytest.mark.usefixtures("traffic")
+def test_quiet(tavern: TavernPage) -> None:
     """A quiet prompt has the chat as it is, and no memory; the next reply has it again."""
     tavern.js("SillyTavern.getContext().generateQuietPrompt({ quietPrompt: 'Describe the place.' })")
     assert "The lantern is far away." in sent(tavern)

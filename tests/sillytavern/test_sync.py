@@ -14,6 +14,10 @@ MOVE_UP = """async at => {
     await tavernTest.until('the move', () => document.querySelector(`#chat .mes[mesid="${at - 1}"] #curEditTextarea`));
     document.querySelector(`#chat .mes[mesid="${at - 1}"] .mes_edit_cancel`).click();
 }"""
+MANY = """() => {
+    const { chat } = SillyTavern.getContext();
+    for (let i = 0; i < 60; i += 1) chat.push({ name: 'User', is_user: true, mes: `m${i}`, extra: {} });
+}"""
 SAVED = "() => !document.querySelector('#curEditTextarea')"
 
 
@@ -52,21 +56,25 @@ def test_small_requests(tavern: TavernPage, traffic: Traffic) -> None:
 
 @both_versions
 def test_moved(tavern: TavernPage, traffic: Traffic) -> None:
-    """A message that is moved, of which SillyTavern tells nobody, is moved on the server."""
+    """A message that is moved, of which SillyTavern tells nobody, is moved on the server by itself."""
     tavern.send("First.")
-    before = [one["id"] for one in traffic.history()]
+    first, second, third = (one["id"] for one in traffic.history())
     traffic.calls()
-    tavern.js(MOVE_UP, 2)
+    with tavern.page.expect_request_finished(lambda request: request.method == "PUT" and "/messages" in request.url):
+        tavern.js(MOVE_UP, 2)
     tavern.until(SAVED)
-    assert [one["id"] for one in tavern_ids(tavern)] == [before[0], before[2], before[1]]
+    assert [one["extra"]["turnfold"]["id"] for one in tavern.chat] == [first, third, second]
     assert traffic.is_equal()
-    assert [one["id"] for one in traffic.history()] == [before[0], before[2], before[1]]
+    assert [one["id"] for one in traffic.history()] == [first, third, second]
     assert traffic.writes() == ["PUT messages"]
 
 
-def tavern_ids(tavern: TavernPage) -> list[dict[str, str]]:
-    """The ids that the page's messages bear."""
-    return [one["extra"]["turnfold"] for one in tavern.chat]
+@both_versions
+def test_hidden(tavern: TavernPage, traffic: Traffic) -> None:
+    """A message that is hidden, of which SillyTavern tells nobody, is hidden on the server by itself."""
+    with tavern.page.expect_request_finished(lambda request: request.method == "PATCH"):
+        tavern.hide(0)
+    assert traffic.is_equal()
 
 
 def test_ids_are_saved_with_the_chat(tavern: TavernPage, traffic: Traffic) -> None:
@@ -90,30 +98,39 @@ def test_renamed(tavern: TavernPage, traffic: Traffic, turnfold: Service) -> Non
     assert traffic.writes() == []
 
 
+@both_versions
 def test_branched(tavern: TavernPage, traffic: Traffic, turnfold: Service) -> None:
-    """A branch is another chat, which knows its parent; each keeps its own history."""
+    """A branch is another chat, which knows its parent; each keeps its own history, and a branch of it is a third."""
     tavern.send("Hello.")
     assert traffic.is_equal()
-    chat, name = tavern.chat_id, tavern.chat_name
-    tavern.branch(1)
+    chat, name = traffic.chat_id, tavern.chat_name
+    branch = tavern.branch(1)
     assert traffic.is_equal()
-    assert turnfold.get(f"/chats/{tavern.chat_id}").json()["parent_chat_id"] == chat != tavern.chat_id
+    first = traffic.chat_id
+    assert turnfold.get(f"/chats/{first}").json()["parent_chat_id"] == chat != first
     tavern.send("On another way.")
     assert traffic.is_equal()
+    tavern.branch(1)
+    assert turnfold.get(f"/chats/{first}").json()["counts"]["messages"] == 4
+    assert traffic.is_equal()
+    assert traffic.chat_id not in (chat, first)
+    tavern.open_chat(branch)
+    assert traffic.is_equal()
+    assert traffic.chat_id == first
     tavern.open_chat(name)
     assert traffic.is_equal()
-    assert len(traffic.history()) == 3
+    assert traffic.chat_id == chat
 
 
+@both_versions
 def test_checkpoint(tavern: TavernPage, traffic: Traffic, turnfold: Service) -> None:
     """A checkpoint, once it is opened, is another chat with a parent."""
     tavern.send("Hello.")
     assert traffic.is_equal()
-    chat = tavern.chat_id
-    tavern.command("/checkpoint-create mesId=1 a checkpoint")
-    tavern.open_chat("a checkpoint")
+    chat = traffic.chat_id
+    tavern.open_chat(tavern.command("/checkpoint-create mesId=1 a checkpoint"))
     assert traffic.is_equal()
-    assert turnfold.get(f"/chats/{tavern.chat_id}").json()["parent_chat_id"] == chat
+    assert turnfold.get(f"/chats/{traffic.chat_id}").json()["parent_chat_id"] == chat != traffic.chat_id
 
 
 def test_persona(tavern: TavernPage, traffic: Traffic, turnfold: Service) -> None:
@@ -157,10 +174,9 @@ def test_too_long(tavern: TavernPage, traffic: Traffic) -> None:
 
 def test_many_deleted(tavern: TavernPage, traffic: Traffic) -> None:
     """A user who cuts most of a long chat means it."""
-    tavern.js("() => { const { chat } = SillyTavern.getContext(); "
-              "for (let i = 0; i < 60; i += 1) chat.push({ name: 'User', is_user: true, mes: `m${i}`, extra: {} }); }")
+    tavern.js(MANY)
     tavern.command("/send And on.")
     assert traffic.is_equal()
-    tavern.js("async () => { const c = SillyTavern.getContext(); c.chat.length = 5; await c.saveChat(); }")
+    tavern.js("() => { const c = SillyTavern.getContext(); c.chat.length = 5; return c.saveChat(); }")
     assert traffic.is_equal()
     assert len(traffic.history()) == 5

@@ -28,7 +28,12 @@ BLOCKED = f"""async () => {{
 }}"""
 
 
-def test_opened(tavern: TavernPage, turnfold: Service, sillytavern: SillyTavern) -> None:
+def test_opened(
+    tavern: TavernPage,
+    turnfold: Service,
+    sillytavern: SillyTavern,
+    record_property: Callable[[str, object], None],
+) -> None:
     """Opening it, known as it is, is one small question; a message in it is one small request."""
     traffic = Traffic(tavern, turnfold)
     turnfold.patch("/settings", {"on_backlog": "ask"})
@@ -49,7 +54,7 @@ def test_opened(tavern: TavernPage, turnfold: Service, sillytavern: SillyTavern)
     assert traffic.settle()
     assert traffic.writes() == ["POST messages"]
     at_once, longest = tavern.js(BLOCKED)
-    print(f"{MESSAGES} messages: {at_once} ms at once, then slices of at most {longest} ms")
+    record_property("blocked", f"{MESSAGES} messages: {at_once} ms at once, then slices of at most {longest} ms")
 
 
 def test_two_tabs(tavern: TavernPage, turnfold: Service, open_tavern: Callable[..., TavernPage]) -> None:

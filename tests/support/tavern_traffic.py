@@ -28,6 +28,11 @@ class Traffic:
         if request.url.startswith(self.turnfold.url) and request.method != "OPTIONS":
             self.requests.append(request)
 
+    @property
+    def chat_id(self) -> str:
+        """What the open chat is called on the server: its integrity, but for branches of old versions."""
+        return str(self.tavern.js(f"async () => (await import('{EXTENSION}/session.js')).session.id"))
+
     def settle(self, seconds: int = 15) -> bool:
         """Let the page send what it knows; whether it could."""
         return bool(self.tavern.js(f"async () => (await import('{EXTENSION}/sync.js')).settled({seconds}000)"))
@@ -45,7 +50,7 @@ class Traffic:
     def history(self) -> list[dict[str, Any]]:
         """The open chat's messages as the server has them, once the page has sent all it knows."""
         assert self.settle()
-        return list(self.turnfold.get(f"/chats/{self.tavern.chat_id}/messages?limit=1000").json()["items"])
+        return list(self.turnfold.get(f"/chats/{self.chat_id}/messages?limit=1000").json()["items"])
 
     def is_equal(self) -> bool:
         """Whether the server's history is what the page shows, once the page has sent all it knows."""
