@@ -10,7 +10,6 @@ What the model says is scripted by whoever serves `model`; nothing leaves the ma
 
 import json
 import os
-import shutil
 import socket
 import subprocess
 import time
@@ -71,9 +70,9 @@ class SillyTavern:
     def install_extension(self) -> None:
         """The extension as users get it."""
         folder = self.home / "extensions" / "turnfold"
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(ROOT / "static" / "sillytavern", folder)
-        shutil.copy(ROOT / "static" / "turnfold.js", folder)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        packing = subprocess.run([ROOT / "scripts" / "sillytavern-extension", folder], capture_output=True, text=True)
+        assert packing.returncode == 0, packing.stderr
 
     def chats(self, character: str = "Seraphina") -> Path:
         """The folder of a character's chats."""
