@@ -1,7 +1,7 @@
 """The memory is in SillyTavern's prompt, what it stands for is not, and neither ever waits for the server."""
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 
@@ -41,7 +41,12 @@ def test_in_the_prompt(tavern: TavernPage, traffic: Traffic, turnfold: Service) 
     """What is sent is the memory as the server renders it, once, and what the server's own prompt has."""
     turnfold.post(f"/chats/{tavern.chat_id}/pause")
     memory = turnfold.get(f"/chats/{tavern.chat_id}/preview").json()["text"]
-    for generate in (lambda: tavern.send("What now?"), tavern.swipe, lambda: tavern.command("/regenerate await=true")):
+    replies: list[Callable[[], str]] = [
+        lambda: tavern.send("What now?"),
+        tavern.swipe,
+        lambda: tavern.command("/regenerate await=true"),
+    ]
+    for generate in replies:
         generate()
         prompt = [one["content"] for one in tavern.prompt()]
         assert prompt.count(memory) == 1
