@@ -71,7 +71,8 @@ async function ask(words, status) {
         element('p', { className: 'turnfold-text' }, words),
         element('p', {}, 'Nothing is folded before you choose, and no message is lost or hidden whatever you choose.'),
         ...choices), { okButton: 'Not now' });
-    session.signal.addEventListener('abort', () => popup.complete(null), { once: true });
+    const close = () => { if (popup.dlg.isConnected) popup.complete(null); };
+    session.signal.addEventListener('abort', close, { once: true });
     await popup.show();
     return chosen;
 }
@@ -84,6 +85,9 @@ async function choose(choice) {
     await refresh();
 }
 
+/** Whether a dialog was taken away; its `close` comes too late to be heard. @param {MutationRecord} change */
+const isDialogGone = ({ removedNodes }) => [...removedNodes].some((node) => node instanceof HTMLDialogElement);
+
 /** Asks when a chat is opened, and shows the jobs of the open chat. */
 export function startBacklog() {
     startProgress();
@@ -91,5 +95,6 @@ export function startBacklog() {
     listen('opened', () => { wasAsked = false; });
     listen('status', consider);
     on(['GENERATION_ENDED', 'GENERATION_STOPPED'], () => setTimeout(consider, SETTLED_MS));
-    document.addEventListener('close', () => setTimeout(consider, SETTLED_MS), { capture: true }); // of other dialogs
+    const watcher = new MutationObserver((changes) => changes.some(isDialogGone) && setTimeout(consider, SETTLED_MS));
+    watcher.observe(document.body, { childList: true });
 }

@@ -17,7 +17,7 @@ export async function showSnippet(id) {
     /** @type {Go} */
     const go = (other) => void render(other).catch((error) => toast('error', error.detail ?? String(error)));
     const popup = dialog(content, { okButton: 'Close' });
-    const close = () => popup.complete(null);
+    const close = () => { if (popup.dlg.isConnected) popup.complete(null); };
     const render = async (/** @type {string} */ other) => content.replaceChildren(...await parts(other, go, close));
     await render(id);
     session.signal.addEventListener('abort', close, { once: true });

@@ -22,7 +22,8 @@ export function howFar({ state, progress: { done, total, failed, percent, eta_s:
 export function whatHolds(status) {
     const { paused, last_error: error, connection = {} } = status ?? {};
     const { waiting, state, retry_at: time, name } = connection;
-    if (waiting) return `Waiting for ${name}: ${count(waiting.calls, 'prompt')} to answer. Keep this page open.`;
+    if (waiting?.leased) return `${name} is answering. Keep this page open.`;
+    if (waiting) return `Waiting for ${name}: ${count(waiting.calls, 'prompt')} to answer. Keep its page open.`;
     if (error) return `Last error: ${error.detail}`;
     if (state === 'cooling_down' && time) return `The connection '${name}' is left alone until ${clock(time)}.`;
     return paused ? 'The chat is paused: when this is done nothing more folds by itself until /sc-resume.' : '';

@@ -74,6 +74,8 @@ test('what holds a job up is named: a frontend, an error, a connection left alon
     assert.equal(whatHolds(status), '');
     const waiting = { ...status.connection, waiting: { calls: 2, since: '2026-11-30T12:00:00Z', leased: 0 } };
     assert.match(whatHolds({ ...status, connection: waiting }), /^Waiting for SillyTavern: 2 prompts/);
+    const busy = { ...status.connection, waiting: { ...waiting.waiting, leased: 1 } };
+    assert.equal(whatHolds({ ...status, connection: busy }), 'SillyTavern is answering. Keep this page open.');
     assert.equal(whatHolds({ ...status, last_error: ERROR }), `Last error: ${ERROR.detail}`);
     const cooling = { ...status.connection, state: 'cooling_down', retry_at: '2026-11-30T12:00:00Z' };
     assert.match(whatHolds({ ...status, connection: cooling }), /^The connection 'SillyTavern' is left alone until /);

@@ -72,6 +72,19 @@ def test_the_question_says_what_each_answer_costs(tavern: TavernPage, turnfold: 
     assert tavern.page.locator("dialog[open]").count() == 0
 
 
+def test_the_question_disturbs_nobody(tavern: TavernPage) -> None:
+    """It waits until another dialog is closed."""
+    tavern.js("() => { void SillyTavern.getContext().callGenericPopup('Something else', 1); }")
+    open_story(tavern, "disturbed", story(40))
+    in_sync(tavern)
+    tavern.js("new Promise((done) => setTimeout(done, 600))")  # longer than it takes to be asked
+    assert tavern.page.locator(".turnfold-backlog").count() == 0
+    tavern.page.click("dialog[open] .popup-button-ok")
+    tavern.page.wait_for_selector(BACKLOG)
+    tavern.page.keyboard.press("Escape")
+    tavern.until(GONE)
+
+
 @both_versions
 def test_all_folds_with_a_bar_that_can_be_put_aside(tavern: TavernPage, turnfold: Service, writer: FakeModel) -> None:
     """The bar counts batches, goes on as a toast, comes back large, and its end is told as it was."""
