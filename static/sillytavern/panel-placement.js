@@ -39,10 +39,23 @@ function hint(root) {
     partOf(root, 'placement-hint').textContent = HINTS[position] ?? '';
 }
 
+/** What the server said last of the memory block: which one it is, and its tokens. */
+let weighed = { key: '', tokens: 0 };
+
 /** Shows the memory as it is sent. @param {ParentNode} root */
 export function paintPreview(root) {
-    const { memory, status } = session;
-    const tokens = status && status.memory_version === memory.version ? `${figure(status.memory_tokens)} tokens` : '';
-    partOf(root, 'tokens').textContent = memory.text ? tokens : '';
-    partOf(root, 'preview').textContent = memory.text || (session.id ? 'No memory yet.' : 'No chat is open.');
+    const { chat, id, memory, phase } = session;
+    const key = `${id} ${memory.version} ${memory.text.length}`;
+    const isKnown = weighed.key === key && memory.text;
+    partOf(root, 'tokens').textContent = isKnown ? `${figure(weighed.tokens)} tokens` : '';
+    partOf(root, 'preview').textContent = memory.text || (id ? 'No memory yet.' : 'No chat is open.');
+    if (chat && memory.text && !isKnown && phase === 'ready' && partOf(root, 'injection').open) void weigh(root, chat, key);
+}
+
+/** @param {ParentNode} root @param {import('./turnfold.js').Chat} chat @param {string} key */
+async function weigh(root, chat, key) {
+    const told = await chat.preview().catch(() => null);
+    if (!told || told.text !== session.memory.text) return;
+    weighed = { key, tokens: told.tokens };
+    paintPreview(root);
 }
