@@ -203,7 +203,8 @@ export class Following {
     /** Settings that are to hold before the first message is there, such as a pause. */
     async begin() {
         const settings = Object.assign({}, ...beginnings.map((one) => one()));
-        if (Object.keys(settings).length) await this.chat.request('PUT', '', { body: { settings }, signal: this.signal });
+        if (!Object.keys(settings).length) return;
+        await this.chat.request('PUT', '', { body: { settings }, signal: this.signal });
     }
 
     /**

@@ -116,7 +116,7 @@ function know(known) {
     if (session.id) void remember('memory', session.id, known);
 }
 
-/** Ids as stretches of the chat: the first and the last one of each. @param {string[]} ids @returns {[string, string][]} */
+/** The first and the last id of each stretch of the chat. @param {string[]} ids @returns {[string, string][]} */
 function stretches(ids) {
     const chat = synced()?.map(({ id }) => id) ?? messages().map(idOf);
     const places = new Map(chat.map((id, at) => [id, at]));

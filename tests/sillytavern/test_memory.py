@@ -26,6 +26,13 @@ def traffic(tavern: TavernPage, turnfold: Service) -> Traffic:
     return watched
 
 
+REGENERATE = """async () => {
+    const { chat } = SillyTavern.getContext();
+    const before = chat.at(-1).mes;
+    jQuery('#option_regenerate').trigger('click');
+    const isDone = () => !tavernTest.busy() && !chat.at(-1).is_user && chat.at(-1).mes !== before;
+    await tavernTest.until('another reply', isDone);
+}"""
 _STORY = """() => {
     const { chat } = SillyTavern.getContext();
     const said = (mes, is_user) => ({ name: is_user ? 'User' : 'Seraphina', is_user, mes, extra: {} });
@@ -44,7 +51,7 @@ def test_in_the_prompt(tavern: TavernPage, traffic: Traffic, turnfold: Service) 
     replies: list[Callable[[], str]] = [
         lambda: tavern.send("What now?"),
         tavern.swipe,
-        lambda: tavern.command("/regenerate await=true"),
+        lambda: str(tavern.js(REGENERATE)),
     ]
     for generate in replies:
         generate()
