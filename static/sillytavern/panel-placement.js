@@ -49,7 +49,8 @@ export function paintPreview(root) {
     const isKnown = weighed.key === key && memory.text;
     partOf(root, 'tokens').textContent = isKnown ? `${figure(weighed.tokens)} tokens` : '';
     partOf(root, 'preview').textContent = memory.text || (id ? 'No memory yet.' : 'No chat is open.');
-    if (chat && memory.text && !isKnown && phase === 'ready' && partOf(root, 'injection').open) void weigh(root, chat, key);
+    const isSeen = phase === 'ready' && partOf(root, 'injection').open;
+    if (chat && memory.text && !isKnown && isSeen) void weigh(root, chat, key);
 }
 
 /** @param {ParentNode} root @param {import('./turnfold.js').Chat} chat @param {string} key */
