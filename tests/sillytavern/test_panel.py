@@ -192,11 +192,12 @@ def test_the_wrapper(panel: Panel, turnfold: Service) -> None:
 def test_placement(panel: Panel) -> None:
     """Where the memory stands is kept in SillyTavern, and a depth is asked for only where there is one."""
     section = panel.section("injection")
+    section.locator("#tf-position").select_option("2")
     assert not section.locator("#tf-depth").is_visible()
     section.locator("#tf-position").select_option("1")
     section.locator("#tf-depth").fill("6")
+    section.locator("#tf-depth").blur()
     section.locator("#tf-role").select_option("1")
-    section.locator("#tf-role").blur()
     assert panel.tavern.js(PLACE) == {"position": 1, "depth": 6, "role": 1}
     assert "cache" in panel.part("placement-hint").inner_text()
     section.locator("#tf-position").select_option("0")

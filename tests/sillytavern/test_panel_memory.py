@@ -197,7 +197,9 @@ def test_a_file_that_is_none(panel: Panel) -> None:
 def test_fold_now(panel: Panel, turnfold: Service) -> None:
     """Fold now folds what is outside the window, and says so where there is nothing."""
     chat = panel.tavern.chat_id
-    turnfold.post(f"/chats/{chat}/clear")
+    panel.section("chat")
+    panel.press("Clear")
+    panel.close_dialog()
     panel.part("picture").get_by_label(f"{2 * TURNS} visible").wait_for()
     panel.press("Fold now")
     panel.until(lambda: turnfold.status(chat)["counts"]["visible"] == 4)
