@@ -10,6 +10,7 @@ from app.core.edits import Effect, Marks, effect_of_change, effect_of_removal
 from app.core.model import Role
 from app.errors import InvalidRequest, NotFound
 from app.services.counters import ChatCounters
+from app.services.noting import telling_change
 from app.services.ports import Counter, Runner
 from app.services.reading import require_chat
 from app.services.recording import Draft, MessageView, measure, show
@@ -110,7 +111,7 @@ def rewrite(
 
 def finish(session: Session, chat: Chat, traces: Traces) -> str | None:
     """Bring memory in line after a change, and queue what is due by it; the job's id."""
-    with one_step(chat):
+    with telling_change(session, chat, "history"), one_step(chat):
         settle(session, chat, traces)
         chat.updated_at = now_ms()
         return start(session, chat)

@@ -18,6 +18,7 @@ from app.formats.recognize import TURNFOLD, open_chat, recognize
 from app.services.adopting import Offer, TakenIn, take_in, weigh
 from app.services.counters import ChatCounters
 from app.services.locating import Layout, locate
+from app.services.noting import telling_change
 from app.services.ports import Counter, Runner
 from app.services.reading import read_state, require_chat
 from app.services.recording import Draft, Size, insert, measure
@@ -93,7 +94,8 @@ class Importing:
         with self.db.write() as session:
             chat = require_chat(session, chat_id)
             where = locate(session, chat.key, chats.count_messages(session, chat.key), memory)
-            taken = take_in(session, chat, offer, where, log)
+            with telling_change(session, chat, "import"):
+                taken = take_in(session, chat, offer, where, log)
             job = None
             if taken.snippets:
                 chat.updated_at = now_ms()

@@ -14,6 +14,7 @@ from app.core.resolving import contradictions, lacking, merge_values, resolve, r
 from app.core.settings import ChatSettings
 from app.errors import FieldError, InvalidRequest, NotFound
 from app.services.connections import Connections
+from app.services.noting import telling_change
 from app.services.ports import Runner
 from app.services.preconditions import check_etag, etag
 from app.services.questions import note_new_server_settings, note_new_settings
@@ -203,7 +204,8 @@ def _change(session: Session, chat: Chat, fields: Mapping[str, Any]) -> Switched
     if fields.get("settings") is not None:
         chat.settings = merge_values(chat.settings, fields["settings"])
         _check(chats.server_settings(session), chat.settings, ["body", "settings"])
-    switched = switch(session, chat, fields["strategy"]) if fields.get("strategy") is not None else None
+    with telling_change(session, chat, "strategy"):
+        switched = switch(session, chat, fields["strategy"]) if fields.get("strategy") is not None else None
     if (chat.strategy, chat.settings) != before[3:]:
         session.flush()
         state = retire(session, read_state(session, chat))  # another window, or memory that slept while messages went

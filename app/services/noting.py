@@ -2,7 +2,8 @@
 the summary of rolling memory where `notify_client` asks for it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
@@ -16,6 +17,16 @@ from app.core.rewrite import Rewrite
 from app.store import chats, events, jobs, messages, snippets, trees
 from app.store.clock import now_ms
 from app.store.tables import Chat, Job, Snippet
+
+
+@contextmanager
+def telling_change(session: Session, chat: Chat, why: str) -> Iterator[None]:
+    """Whoever watches the chat is told if what a person does in here changes the memory that is sent."""
+    before = chat.memory_version
+    yield
+    if chat.memory_version != before:
+        session.flush()
+        events.add(session, chat.key, "memory", {"why": why, "memory_version": chat.memory_version})
 
 
 def note_progress(session: Session, job: Job) -> None:

@@ -12,6 +12,7 @@ from app.core.model import Strategy, Turn
 from app.core.resolving import merge_values
 from app.core.rewrite import Skip
 from app.services.choosing import stronger
+from app.services.noting import telling_change
 from app.services.ports import Runner
 from app.services.questions import begin
 from app.services.reading import ChatState, read_head, read_state, require_chat
@@ -158,7 +159,8 @@ class Steering:
             chat = require_chat(session, chat_id)
             job_id = _cancel(session, chat.key, "The memory was cleared.")
             ghosted = counting.counts(session, chat.key, chat.strategy).ghosted
-            cleared = forget(session, chat)
+            with telling_change(session, chat, "clear"):
+                cleared = forget(session, chat)
             if cleared:
                 begin(chat)
             return Cleared(cleared, ghosted), job_id

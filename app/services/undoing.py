@@ -9,6 +9,7 @@ from app.core.model import Message as CoreMessage
 from app.core.model import Strategy
 from app.core.retirement import turns_to_uncover
 from app.errors import Conflict
+from app.services.noting import telling_change
 from app.services.ports import Runner
 from app.services.reading import read_state, require_chat
 from app.services.revising import note_new_text, queue_healing
@@ -65,7 +66,8 @@ class Undoing:
             chat = require_chat(session, chat_id)
             while step := versions.newest_step(session, chat.key, chat.strategy):
                 snippet = session.get_one(Snippet, step.snippet_key)
-                done = _INVERSES[step.kind](session, chat, step, snippet)
+                with telling_change(session, chat, "undo"):
+                    done = _INVERSES[step.kind](session, chat, step, snippet)
                 kind = step.kind
                 versions.drop_step(session, step.key)
                 if done:

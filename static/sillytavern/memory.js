@@ -15,7 +15,7 @@ const CALM_MS = 100;
 const PATIENCE_MS = 1000;
 const MOST_TRIES = 3;
 const LEFT_OUT = new Set(['ghosted', 'omitted']);
-const TELLING = new Set(['summarized', 'promoted', 'history_set', 'job']);
+const TELLING = new Set(['summarized', 'promoted', 'memory', 'history_set', 'job']);
 
 /** @type {Set<string>} ids of messages that the memory stands for, or that are not replayed */
 let ghosted = new Set();

@@ -20,7 +20,8 @@ export function prepare(type) {
 
 /** Injects a text from now on. @param {string} memory */
 export function inject(memory) {
-    text = memory;
+    // SillyTavern would carry out what looks like a macro, and this is what people and models said.
+    text = memory.replaceAll('{{', '{\u200b{');
     place();
 }
 

@@ -23,8 +23,9 @@ const DEFAULTS = Object.freeze({
 /** The settings; what is missing has its default. Change fields in place and call `save`. @returns {any} */
 export function settings() {
     const { extensionSettings } = context();
-    extensionSettings[KEY] = { ...structuredClone(DEFAULTS), ...extensionSettings[KEY] };
-    return extensionSettings[KEY];
+    const own = extensionSettings[KEY] ??= {};
+    for (const [name, value] of Object.entries(DEFAULTS)) own[name] ??= structuredClone(value);
+    return own;
 }
 
 /** Keeps what was changed. */

@@ -165,6 +165,34 @@ def test_a_chat_tells_what_happens_from_now_on(service: Service, chat: str) -> N
         assert stream.take(3) == events[2:]
 
 
+def test_what_a_person_does_to_the_memory_is_told(service: Service, chat: str) -> None:
+    """Another frontend hears of each change by hand; of an edit that changes nothing it does not."""
+    service.put(f"/chats/{chat}", {"settings": {**ONE, "paused": True}})
+    service.say(chat, 1, 2, 3, fold="none")
+    service.post(f"/chats/{chat}/summarize")
+    service.settled(chat)
+    first, second = (item["id"] for item in service.get(f"/chats/{chat}/snippets").json()["items"])
+    with listening(of_chat(service, chat)) as stream:
+        for text in ("Tom has the key.", "Tom has the key."):
+            service.patch(f"/chats/{chat}/snippets/{first}", {"text": text})
+        service.post(f"/chats/{chat}/undo")
+        service.http.delete(f"/v1/chats/{chat}/snippets/{second}")
+        for message in ("u1", "a1"):
+            service.patch(f"/chats/{chat}/messages/{message}", {"pinned": True})
+        service.patch(f"/chats/{chat}", {"strategy": "none"})
+        service.patch(f"/chats/{chat}", {"strategy": "layered"})
+        service.say(chat, 4, fold="none")
+        service.post(f"/chats/{chat}/summarize")
+        service.settled(chat)
+        service.post(f"/chats/{chat}/clear")
+        told = []
+        while not told or told[-1]["why"] != "clear":
+            event = stream.next()
+            told += [event.data] if event.kind == "memory" else []
+    assert [data["why"] for data in told] == ["edit", "undo", "delete", "history", "strategy", "strategy", "clear"]
+    assert told[-1]["memory_version"] == service.status(chat)["memory_version"]
+
+
 def test_what_runs_is_told_first(service: Service, permits: Semaphore, chat: str) -> None:
     """A chat whose job runs begins with that job; its id is where to read on."""
     job_id = begun(service, chat)
