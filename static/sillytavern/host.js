@@ -46,6 +46,16 @@ export function toast(kind, text, options = {}) {
     toastr[kind](text, 'Turnfold', { escapeHtml: true, preventDuplicates: true, ...options });
 }
 
+/**
+ * The tokens that the model's window has for a prompt, as the projection is asked for it.
+ * @returns {{context_size?: number, max_tokens?: number}}
+ */
+export function windowSize() {
+    const { mainApi, maxContext, chatCompletionSettings: chat } = context();
+    const size = mainApi === 'openai' ? chat.openai_max_context - chat.openai_max_tokens : maxContext;
+    return size > 1 ? { context_size: Math.trunc(size), max_tokens: 1 } : {};
+}
+
 /** Calls `listener` at each of the events that this version has. @param {string[]} names @param {(...told: any[]) => void} listener */
 export function on(names, listener) {
     const { eventSource, eventTypes } = context();
@@ -64,12 +74,28 @@ export function note(content) {
 }
 
 /**
- * A dialog, not shown yet: `show()` promises its result, `complete(result)` closes it.
- * @param {Node} content @param {Record<string, any>} [options] of SillyTavern's popup @returns {any}
+ * A dialog, not shown yet: `show()` promises its result, `complete(result)` closes it. `signal`: the chat that it is
+ * about; the dialog goes when the chat does, and leaves nothing behind at the signal when it was closed before.
+ * @param {Node} content @param {{signal?: AbortSignal, [option: string]: any}} [options] of SillyTavern's popup
+ * @returns {{show: () => Promise<any>, complete: (result: any) => void}}
  */
-export function dialog(content, options = {}) {
+export function dialog(content, { signal, ...options } = {}) {
     const { Popup, POPUP_TYPE } = context();
-    return new Popup(content, POPUP_TYPE.TEXT, '', { leftAlign: true, allowVerticalScrolling: true, ...options });
+    const popup = new Popup(content, POPUP_TYPE.TEXT, '', { leftAlign: true, allowVerticalScrolling: true, ...options });
+    const complete = (/** @type {any} */ result) => void popup.complete(result);
+    return { complete, show: () => (signal ? shownWith(signal, popup) : popup.show()) };
+}
+
+/** @param {AbortSignal} signal @param {any} popup */
+async function shownWith(signal, popup) {
+    if (signal.aborted) return null;
+    const close = () => void popup.complete(null);
+    signal.addEventListener('abort', close, { once: true });
+    try {
+        return await popup.show();
+    } finally {
+        signal.removeEventListener('abort', close);
+    }
 }
 
 /** Whether something asks for the person's attention already. */

@@ -1,18 +1,22 @@
 /**
  * What the server remembers of the open chat, in SillyTavern's prompt: the memory goes in, and what it stands for is
- * left out. Nothing in here ever waits for a server that is slow or away.
+ * left out. A generation takes what is known; it waits for a server no longer than anybody notices.
  */
 
-import { context, isGenerating, messages, on } from './host.js';
+import { context, isGenerating, messages, on, windowSize } from './host.js';
 import { identify, idOf } from './history.js';
+import { tellUnread } from './notices.js';
 import { hasMemory, inject, place, prepare, startPrompt } from './prompt.js';
 import { remember, remembered } from './remembered.js';
 import { listen, NO_MEMORY, session, tell } from './session.js';
 import { settings } from './settings.js';
 import { settled, synced } from './sync.js';
+import { TurnfoldError } from './turnfold.js';
 
 const CALM_MS = 100;
 const PATIENCE_MS = 1000;
+const NOTICEABLE_MS = 150;
+const AGAIN_S = 5;
 const MOST_TRIES = 3;
 const LEFT_OUT = new Set(['ghosted', 'omitted']);
 const TELLING = new Set(['summarized', 'promoted', 'memory', 'history_set', 'job']);
@@ -25,6 +29,7 @@ let running = null;
 let due = null;
 /** @type {any} */
 let calm = null;
+let fitted = ''; // the window that the memory was fitted to
 let version = 0; // of the knowledge here: whoever finds another one than he began with has come too late
 
 /** Whether the memory stands for a message. @param {any} message SillyTavern's */
@@ -51,12 +56,12 @@ async function work() {
     }
 }
 
-/** Anew, after a moment. @param {'status'|'memory'} what */
-function soon(what) {
+/** Anew, after a moment. @param {'status'|'memory'} what @param {number} [wait] milliseconds */
+function soon(what, wait = CALM_MS) {
     due = due ?? what;
     if (what === 'memory') due = what;
     clearTimeout(calm);
-    calm = setTimeout(run, CALM_MS);
+    calm = setTimeout(run, wait);
 }
 
 /** @param {boolean} isSure whether the memory is asked for even if the status says that it is the same */
@@ -71,9 +76,16 @@ async function read(isSure) {
         tell('status');
         if (!isSame) await readMemory(status);
         if (status.strategy === 'summary_buffer') foldAhead(chat, signal);
-    } catch {
-        // The last that is known stays; syncing tells of a server that is away.
+    } catch (error) {
+        if (!(error instanceof TurnfoldError)) throw error;
+        if (!signal.aborted) failed(error);
     }
+}
+
+/** The last that is known stays, and is asked for again. @param {TurnfoldError} error */
+function failed(error) {
+    if (error.temporary) soon('memory', 1000 * (error.retryAfter ?? AGAIN_S));
+    else tellUnread(error);
 }
 
 /** What the memory depends on, as far as a status tells. @param {any} status */
@@ -83,17 +95,21 @@ function shape({ strategy, memory_version, memory_tokens, counts, stale_snippets
 
 /** @param {any} status */
 async function readMemory({ memory_tokens: tokens, counts }) {
-    if (!tokens && !counts.ghosted && !counts.omitted) return know({ text: '', version: 0, ids: [] });
+    if (!tokens && !counts.ghosted && !counts.omitted) return know({ ...NO_MEMORY, ids: [] });
     const { chat, signal } = session;
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
         await settled(PATIENCE_MS);
         const lines = synced();
-        const { memory, left_out: leftOut } = await /** @type {any} */ (chat).project({}, { signal });
+        const asked = { messages: false, ...windowSize() };
+        fitted = JSON.stringify(windowSize());
+        const { memory, left_out: leftOut, warnings } = await /** @type {any} */ (chat).project(asked, { signal });
         if (signal.aborted) return;
         if (lines && lines === synced() && fits(lines, memory.covered_through)) {
-            return know({ text: memory.text, version: memory.version, ids: unsent(leftOut, lines) });
+            const { text, version: memoryVersion, tokens: size } = memory;
+            return know({ text, version: memoryVersion, tokens: size, warnings, ids: unsent(leftOut, lines) });
         }
     }
+    soon('memory'); // the chat is changing faster than it can be read
 }
 
 /** @param {any[]} leftOut @param {import('./history.js').Line[]} lines */
@@ -106,31 +122,14 @@ function unsent(leftOut, lines) {
 /** Whether places on the server are places here. @param {{id: string}[]} lines @param {any} through */
 const fits = (lines, through) => !through || lines[through.index]?.id === through.message_id;
 
-/** @param {{text: string, version: number, ids: string[]}} known */
+/** @param {import('./session.js').Memory & {ids: string[]}} known */
 function know(known) {
     version += 1;
     ghosted = new Set(known.ids);
-    session.memory = { text: known.text, version: known.version, ghosted: stretches(known.ids) };
+    session.memory = { text: known.text, version: known.version, tokens: known.tokens ?? 0, warnings: known.warnings ?? [] };
     inject(known.text);
     tell('memory');
     if (session.id) void remember('memory', session.id, known);
-}
-
-/** The first and the last id of each stretch of the chat. @param {string[]} ids @returns {[string, string][]} */
-function stretches(ids) {
-    const chat = synced()?.map(({ id }) => id) ?? messages().map(idOf);
-    const places = new Map(chat.map((id, at) => [id, at]));
-    /** @type {[string, string][]} */
-    const found = [];
-    let before = -2;
-    for (const id of ids) {
-        const at = places.get(id) ?? -2;
-        const last = found.at(-1);
-        if (last && at === before + 1) last[1] = id;
-        else found.push([id, id]);
-        before = at;
-    }
-    return found;
 }
 
 /**
@@ -172,6 +171,7 @@ export function startMemory() {
     listen('synced', ({ detail }) => soon(detail === 'tail' ? 'status' : 'memory'));
     listen('event', ({ detail: { event } }) => TELLING.has(event) && soon('memory'));
     on(['SETTINGS_UPDATED', 'CHAT_CHANGED'], place);
+    on(['SETTINGS_UPDATED'], () => { if (session.status && JSON.stringify(windowSize()) !== fitted) soon('memory'); });
     if (session.id) void recall();
 }
 
@@ -182,7 +182,7 @@ export function startMemory() {
 export async function intercept(chat, _size, _abort, type) {
     prepare(type);
     if (!hasMemory(type) || !settings().enabled || session.id === null) return;
-    const patience = new Promise((done) => setTimeout(done, PATIENCE_MS));
+    const patience = new Promise((done) => setTimeout(done, NOTICEABLE_MS));
     if (running && session.phase !== 'away') await Promise.race([running, patience]);
     identify(messages());
     place();

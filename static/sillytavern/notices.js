@@ -33,3 +33,8 @@ export function askToShrink(error, agree) {
     const options = { timeOut: 0, extendedTimeOut: 0, closeButton: true, onclick: agree };
     toast('warning', `${error.detail.split(' If ')[0]} ${what}`, options);
 }
+
+/** @param {import('./turnfold.js').TurnfoldError} error */
+export function tellUnread(error) {
+    toast('warning', `The memory of this chat cannot be read, so the last known one is used: ${error.detail}`);
+}

@@ -19,7 +19,7 @@ export function placementSection(root) {
         const field = find(root, `#tf-${name}`);
         field.value = settings().placement[name];
         field.addEventListener('change', () => {
-            const kept = settings(); // asked once: each time it is another object
+            const kept = settings();
             const isFit = field.checkValidity() && field.value !== '';
             if (isFit) kept.placement = { ...kept.placement, [name]: Number(field.value) };
             field.value = kept.placement[name];
@@ -39,24 +39,10 @@ function hint(root) {
     partOf(root, 'placement-hint').textContent = HINTS[position] ?? '';
 }
 
-/** What the server said last of the memory block: which one it is, and its tokens. */
-let weighed = { key: '', tokens: 0 };
-
 /** Shows the memory as it is sent. @param {ParentNode} root */
 export function paintPreview(root) {
-    const { chat, id, memory, phase } = session;
-    const key = `${id} ${memory.version} ${memory.text.length}`;
-    const isKnown = weighed.key === key && memory.text;
-    partOf(root, 'tokens').textContent = isKnown ? `${figure(weighed.tokens)} tokens` : '';
+    const { id, memory } = session;
+    partOf(root, 'tokens').textContent = memory.tokens ? `${figure(memory.tokens)} tokens` : '';
     partOf(root, 'preview').textContent = memory.text || (id ? 'No memory yet.' : 'No chat is open.');
-    const isSeen = phase === 'ready' && partOf(root, 'injection').open;
-    if (chat && memory.text && !isKnown && isSeen) void weigh(root, chat, key);
-}
-
-/** @param {ParentNode} root @param {import('./turnfold.js').Chat} chat @param {string} key */
-async function weigh(root, chat, key) {
-    const told = await chat.preview().catch(() => null);
-    if (!told || told.text !== session.memory.text) return;
-    weighed = { key, tokens: told.tokens };
-    paintPreview(root);
+    partOf(root, 'warnings').textContent = memory.warnings.map(({ detail }) => detail).join('\n');
 }

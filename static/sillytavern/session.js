@@ -6,8 +6,8 @@
  */
 
 /**
- * @typedef {{text: string, version: number, ghosted: [string, string][]}} Memory what is injected, and the stretches of
- *   messages (ids of the first and last one) that it stands for
+ * @typedef {{text: string, version: number, tokens: number, warnings: {code: string, detail: string}[]}} Memory what is
+ *   injected, and what the server says of it
  * @typedef {object} Session
  * @property {string|null} id the chat's id (`chatMetadata.integrity`); null while no chat is open
  * @property {import('./turnfold.js').Chat|null} chat
@@ -19,7 +19,7 @@
  */
 
 /** @type {Memory} */
-export const NO_MEMORY = Object.freeze({ text: '', version: 0, ghosted: [] });
+export const NO_MEMORY = Object.freeze({ text: '', version: 0, tokens: 0, warnings: [] });
 
 /** @type {Session} */
 export const session = {

@@ -197,3 +197,14 @@ def test_it_needs_a_chat(service: Service, chat: str) -> None:
     """An unknown chat is a 404, for GET and POST."""
     assert service.get(f"/chats/{chat}/projection").status_code == 404
     assert service.post(f"/chats/{chat}/projection", {}).status_code == 404
+
+
+def test_a_projection_without_its_messages_says_all_the_rest(service: Service, chat: str) -> None:
+    """`messages=false` answers the same but for the messages, for a frontend that has them."""
+    service.say(chat, *range(1, 14))
+    whole = service.get(f"/chats/{chat}/projection?context_size=4096").json()
+    rest = service.get(f"/chats/{chat}/projection?context_size=4096&messages=false").json()
+    assert whole["messages"]
+    assert rest == {**whole, "messages": []}
+    assert service.post(f"/chats/{chat}/projection", {"messages": False}).status_code == 422
+    assert service.get(f"/chats/{chat}/projection?messages=perhaps").status_code == 422

@@ -4,6 +4,7 @@ Every reply waits for it: the query is read in one step, and the JSON is written
 """
 
 import asyncio
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import Depends, Request, Response
@@ -52,7 +53,8 @@ def _documented() -> list[dict[str, Any]]:
 def read_projection(
     chat_id: ChatId, params: Annotated[ProjectionParams, Depends(_params)], services: ServicesDep
 ) -> Response:
-    return _written(services.projecting.project(chat_id, params.query()))
+    view = services.projecting.project(chat_id, params.query())
+    return _written(view if params.messages else replace(view, messages=[], text=None))
 
 
 @router.post(

@@ -42,10 +42,13 @@ class ProjectionParams(Options):
     max_tokens: int | None = Field(default=None, ge=1, description="Tokens of it kept free for the answer.")
     view: Id | None = Field(default=None, description="The view whose options and window are used.")
     known_prefix: Name | None = Field(default=None, description="The `prefix_hash` of a prompt you still have.")
+    messages: bool = Field(
+        default=True, description="`false` leaves the messages out of the answer, for who wants all the rest."
+    )
 
     def query(self) -> ProjectionQuery:
         """It, as it is asked."""
-        return ProjectionQuery(**self.model_dump())
+        return ProjectionQuery(**self.model_dump(exclude={"messages"}))
 
 
 class CurrentMessage(Said):
