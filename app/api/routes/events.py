@@ -25,8 +25,8 @@ def _stream_docs(which: str) -> dict[int | str, dict[str, Any]]:
     summary="Watch a chat",
     description=(
         "Server-sent events, from now on: `job` (first the active one, if there is one), `summarized`, `promoted`,"
-        " `memory`, `history_set`, `client_call`, `error`; `end` if the chat is deleted. With `Last-Event-ID`, from there on."
-        " Events are kept for a day. A 503 says that too many streams are open."
+        " `memory`, `history_set`, `client_call`, `error`; `end` if the chat is deleted. With `Last-Event-ID`, from"
+        " there on. Events are kept for a day. A 503 says that too many streams are open."
     ),
     responses=_stream_docs("chat"),
 )
