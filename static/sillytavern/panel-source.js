@@ -4,7 +4,7 @@ import { element } from './dom.js';
 import { inForce, load } from './panel-data.js';
 import { busy, partOf, pictured, said } from './panel-parts.js';
 import { server } from './settings.js';
-import { chooseSource, connectionOf, currentSource, sources } from './source.js';
+import { beforeTest, chooseSource, connectionOf, currentSource, sources } from './source.js';
 import { part } from './turnfold.js';
 
 /** @typedef {import('./source.js').Source} Source */
@@ -178,7 +178,9 @@ class SourceForm {
     }
 
     async prove() {
-        const asked = await server().request('POST', `${at(await this.ready())}/test`, { timeout: 0 });
+        const name = await this.ready();
+        await beforeTest(name);
+        const asked = await server().request('POST', `${at(name)}/test`, { timeout: 0 });
         const took = asked.ok ? ` (${asked.latency_ms.toLocaleString('en')} ms)` : '';
         this.tell(`${asked.detail}${took}`, asked.ok ? 'tf-good' : 'tf-bad');
     }

@@ -3,7 +3,7 @@
  * answer.
  */
 
-import { CONNECTION, ended, giveBack, isWilling, resume, startAnswering, wake } from './calls.js';
+import { called, CONNECTION, ended, giveBack, isWilling, resume, show, startAnswering, wake } from './calls.js';
 import { context, on, online } from './host.js';
 import { refresh } from './memory.js';
 import { listen, session, tell } from './session.js';
@@ -84,12 +84,18 @@ export async function chooseSource(kind, { profile = '', ...fields } = {}) {
 }
 
 /**
- * The connection that lends SillyTavern's models; one that is there already keeps what was set of it.
+ * The connection that lends SillyTavern's models; of one that is there already all is kept but too short a time.
  * @param {string} name
  */
-async function provide(name) {
-    for await (const one of server().list('/connections')) if (one.name === name && one.provider === 'client') return;
-    await put(name, { provider: 'client', timeout_s: SLOW_S });
+export async function provide(name) {
+    /** @type {Record<string, any>} */
+    let kept = {};
+    for await (const one of server().list('/connections')) {
+        if (one.name === name && one.provider === 'client') kept = one;
+    }
+    if (kept.timeout_s >= SLOW_S) return;
+    const { name: _name, source: _source, has_api_key: _key, ...fields } = kept;
+    await put(name, { ...fields, provider: 'client', timeout_s: SLOW_S });
 }
 
 /** @param {string} name @param {Record<string, any>} body */
@@ -151,10 +157,16 @@ function look() {
 function hear(chat, { event, data }) {
     if (!settings().enabled) return giveBack();
     if (!chat) return;
-    if (event === 'client_call' && data.connection === CONNECTION) wake(chat);
+    if (event === 'client_call' && data.connection === CONNECTION) called(chat, data.id);
     if (event === 'job' && data.state === 'running' && isLent()) wake(chat);
     if (event === 'job' && ENDED.includes(data.state)) void ended(chat);
 }
+
+/**
+ * Before the test of a connection: the server takes one of ours for working if somebody asked for calls just now.
+ * @param {string} connection
+ */
+export const beforeTest = async (connection) => { if (connection === CONNECTION) await show(); };
 
 /** Whether the open chat's summaries are ours to write, as far as is known. */
 const isLent = () => (session.status?.connection.name ?? CONNECTION) === CONNECTION;

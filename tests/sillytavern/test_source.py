@@ -1,8 +1,11 @@
 """SillyTavern's own model writes the summaries: a backlog, and all that comes in between."""
 
+import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from playwright.sync_api import Route
 
 from tests.support.fake_model import FakeModel
 from tests.support.fake_replies import hang, status
@@ -14,6 +17,12 @@ from tests.support.tavern_page import TavernPage
 TURNS = 6  # of which two stay
 
 
+@pytest.fixture(scope="module")
+def turnfold_settings() -> dict[str, Any]:
+    """What fails is asked again soon."""
+    return {"retry_base_s": 0.2}
+
+
 @pytest.fixture
 def lender(tavern: TavernPage, turnfold: Service, model: FakeModel) -> Iterator[Lender]:
     """A page whose SillyTavern lends its model to all chats."""
@@ -22,6 +31,23 @@ def lender(tavern: TavernPage, turnfold: Service, model: FakeModel) -> Iterator[
     lender.choose()
     yield lender
     lender.end()
+
+
+class Refusals:
+    """Lets the server fail once where calls are asked for, and twice where one is answered; `seen`: those methods."""
+
+    def __init__(self, lender: Lender) -> None:
+        self.seen: list[str] = []
+        self.left = {"GET": [503], "POST": [429, 503]}
+        lender.tavern.page.route(re.compile(r"/v1/client-calls(\?|/[^/]+$)"), self._fail)
+
+    def _fail(self, route: Route) -> None:
+        left = self.left.get(route.request.method)
+        if not left:
+            return route.fallback()
+        self.seen.append(route.request.method)
+        headers = {"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Retry-After"}
+        route.fulfill(status=left.pop(0), headers={**headers, "Retry-After": "1"}, json={"detail": "Busy."})
 
 
 @both_versions
@@ -92,6 +118,29 @@ def test_a_failing_api_is_asked_again(lender: Lender) -> None:
     assert found["counts"]["ghosted"] == 2 * (TURNS - 2)
     assert len(lender.summaries()) - asked == found["layers"][0]["snippets"] + 2
     assert lender.tavern.toasts() == []
+
+
+def test_what_the_server_cannot_take_is_told_again(lender: Lender) -> None:
+    """The server fails or is busy when it is asked for a call and told its answer: no call and no answer is lost."""
+    lender.tavern.expect_errors("503", "429")
+    refused = Refusals(lender)
+    asked = len(lender.summaries())
+    found = lender.settled(lender.begin(TURNS - 3))
+    assert found["counts"]["ghosted"] == 2
+    assert len(lender.summaries()) == asked + 1
+    assert refused.seen == ["GET", "POST", "POST"]
+
+
+def test_a_call_that_is_withdrawn_is_cut(lender: Lender) -> None:
+    """A summary whose connection changes in the middle is cut and asked anew, and the console says nothing of it."""
+    asked, gone = len(lender.summaries()), lender.model.disconnects
+    lender.model.do(hang())
+    chat = lender.begin(TURNS)
+    lender.asked(asked)
+    changed = {"provider": "client", "timeout_s": 600, "temperature": 0.5}
+    assert lender.turnfold.put("/connections/SillyTavern", changed).is_success
+    lender.until(lambda: lender.model.disconnects == gone + 1, seconds=10)
+    assert lender.settled(chat)["counts"]["ghosted"] == 2 * (TURNS - 2)
 
 
 def test_another_chat_is_opened_in_the_middle(lender: Lender) -> None:
