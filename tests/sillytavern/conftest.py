@@ -47,10 +47,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(300))
 
 
-@pytest.fixture(scope="module")
-def version() -> str:
-    """The newest version of SillyTavern that is tested; `both_versions` asks for the older one too."""
-    return VERSIONS[0]
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test that does not say otherwise runs in the newest version. It is a parameter for these too: pytest orders by
+    parameters, so that a file changes its version once, and only then ends what was there of another version.
+    """
+    chosen = [mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")]
+    if "version" in metafunc.fixturenames and "version" not in chosen:
+        metafunc.parametrize("version", VERSIONS[:1], scope="module")
 
 
 @pytest.fixture(scope="session")
