@@ -17,11 +17,11 @@ export function show(name, text) {
     return undefined;
 }
 
-/** Asks before memory is forgotten. @returns {Promise<boolean>} */
-export async function confirmClear() {
-    const content = element('div', {}, element('h3', {}, 'Forget every summary of this chat?'),
-        element('p', {}, 'Every message is visible to the model again. No message is lost, but folding them anew takes'
-            + ' the calls to the model that it took before.'));
-    const result = await dialog(content, { okButton: 'Forget', cancelButton: 'Keep' }).show();
+/** Asks before memory is cleared. @param {AbortSignal} signal of its chat @returns {Promise<boolean>} */
+export async function confirmClear(signal) {
+    const content = element('div', {}, element('h3', {}, 'Clear the memory of this chat?'),
+        element('p', {}, 'Every message is sent word for word again, and none is lost. What you edited in the memory is,'
+            + ' and folding anew takes the calls to the model that it took before.'));
+    const result = await dialog(content, { okButton: 'Clear', cancelButton: 'Keep', signal }).show();
     return result === 1; // SillyTavern's POPUP_RESULT.AFFIRMATIVE
 }

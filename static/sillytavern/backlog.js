@@ -44,16 +44,19 @@ export async function showBacklog() {
     try {
         const { text, data: status } = await chat.command('/sc-backlog', { signal });
         if (!text.includes(CHOOSE)) return toast('info', text);
-        const choice = await ask(text.slice(0, text.indexOf(CHOOSE)), status);
-        if (choice && !signal.aborted) await choose(choice);
+        const choice = await ask(text.slice(0, text.indexOf(CHOOSE)), status, signal);
+        if (choice && !signal.aborted) await choose(choice, chat, signal);
     } catch (error) {
         if (!signal.aborted) toast('error', /** @type {any} */ (error).detail ?? String(error));
     }
     return undefined;
 }
 
-/** @param {string} words the server's own @param {any} status @returns {Promise<Choice|null>} null: none was made */
-async function ask(words, status) {
+/**
+ * @param {string} words the server's own @param {any} status @param {AbortSignal} signal closes the dialog
+ * @returns {Promise<Choice|null>} null: none was made
+ */
+async function ask(words, status, signal) {
     const prices = costs(status);
     /** @type {Choice|null} */
     let chosen = null;
@@ -70,16 +73,15 @@ async function ask(words, status) {
         element('h3', {}, 'An old chat that Turnfold does not know yet'),
         element('p', { className: 'turnfold-text' }, words),
         element('p', {}, 'Nothing is folded before you choose, and no message is lost or hidden whatever you choose.'),
-        ...choices), { okButton: 'Not now' });
-    const close = () => { if (popup.dlg.isConnected) popup.complete(null); };
-    session.signal.addEventListener('abort', close, { once: true });
+        ...choices), { okButton: 'Not now', signal });
     await popup.show();
     return chosen;
 }
 
-/** @param {Choice} choice */
-async function choose(choice) {
-    const { text, data } = await /** @type {any} */ (session.chat).command(`/sc-backlog ${choice}`);
+/** @param {Choice} choice @param {import('./turnfold.js').Chat} chat @param {AbortSignal} signal */
+async function choose(choice, chat, signal) {
+    const { text, data } = await chat.command(`/sc-backlog ${choice}`);
+    if (signal.aborted) return;
     if (data.job) followJob(data.job, { large: choice === 'all' && data.job.progress.total > 1 });
     else toast('info', text);
     await refresh();

@@ -4,7 +4,8 @@
  * The server may know commands that this never heard of; they are registered when it is first met.
  */
 
-import { context, messages, openChat, toast } from './host.js';
+import { context, messages, toast } from './host.js';
+import { whichChat } from './identity.js';
 import { listen, session } from './session.js';
 import { server, settings } from './settings.js';
 import { idOf, settled } from './sync.js';
@@ -26,12 +27,13 @@ const BASE = {
     'sc-stop': 'cut what runs on this chat',
     'sc-pause': 'stop folding by itself; the memory is still sent',
     'sc-resume': 'fold by itself again',
-    'sc-clear': 'forget every summary; every message is visible again',
+    'sc-clear': 'clear the memory; every message is visible again',
     'sc-repair': "what is wrong with this chat's memory",
     'sc-search': 'find words in messages and summaries',
     'sc-pin': 'keep a message in the prompt word for word, by its number or the newest one; with off: no longer',
     'sc-help': 'this list',
 };
+const ASKING = ['sc-clear', 'sc-repair'];
 const READS = ['sc-status', 'sc-preview', 'sc-search', 'sc-help'];
 
 /** @typedef {{quiet?: string, yes?: string}} Given the named arguments */
@@ -46,11 +48,12 @@ let isListed = false;
  */
 async function run(name, given, words) {
     const isQuiet = given.quiet === 'true';
+    const isSure = isQuiet || given.yes === 'true';
     const said = String(words ?? '').trim();
     try {
         if (!settings().enabled) throw new Error('Turnfold is switched off, see its panel.');
-        if (name === 'sc-repair' && !isQuiet && !said) return await repair(); // which shows what it says
-        const text = await answer(name, said, isQuiet || given.yes === 'true');
+        if (name === 'sc-repair' && !isSure && ['', 'now'].includes(said)) return await repair(); // it asks, and tells
+        const text = await answer(name, said, isSure);
         if (text && !isQuiet) show(name, text);
         return text;
     } catch (error) {
@@ -61,17 +64,31 @@ async function run(name, given, words) {
 
 /** @param {string} name @param {string} words @param {boolean} isSure @returns {Promise<string>} '': there is none */
 async function answer(name, words, isSure) {
-    const open = openChat();
-    if (!open && name === 'sc-help') return helped(await listed());
-    if (!open) throw new Error('No chat is open. It is about the chat that is.');
+    if (!whichChat() && name === 'sc-help') return helped(await listed());
+    const { chat, signal } = atHand();
     await settled(SYNC_MS);
-    if (name === 'sc-clear' && !isSure && !await confirmClear()) return '';
-    const chat = session.chat ?? server().chat(open.id);
+    stay(signal);
+    if (name === 'sc-clear' && !isSure && !await confirmClear(signal)) return '';
     const line = name === 'sc-pin' ? await inItsNumbers(words, chat) : words;
+    stay(signal);
     const { text, data } = await chat.command(`/${name} ${line}`.trim());
     if (isActive(data?.job)) followJob(data.job);
-    if (!READS.includes(name)) await refresh();
+    if (!READS.includes(name) && !signal.aborted) await refresh();
     return text;
+}
+
+/** The chat that the command was given in. @returns {{chat: import('./turnfold.js').Chat, signal: AbortSignal}} */
+function atHand() {
+    const open = whichChat();
+    if (!open) throw new Error('No chat is open. It is about the chat that is.');
+    const { id, chat, signal } = session;
+    if (!chat || id !== open.id) throw new Error('The chat is just being opened. Try again in a moment.');
+    return { chat, signal };
+}
+
+/** A command goes to no other chat than its own. @param {AbortSignal} signal */
+function stay(signal) {
+    if (signal.aborted) throw new Error('Another chat was opened meanwhile, so nothing was done.');
 }
 
 /** @param {any} job */
@@ -133,7 +150,7 @@ function accepted(name) {
     return {
         namedArgumentList: [
             flag('quiet', 'only return the text, show nothing'),
-            ...(name === 'sc-clear' ? [flag('yes', 'do not ask first')] : []),
+            ...(ASKING.includes(name) ? [flag('yes', 'do not ask first')] : []),
         ],
         unnamedArgumentList: [
             SlashCommandArgument.fromProps({ description: 'words', typeList: [ARGUMENT_TYPE.STRING] }),

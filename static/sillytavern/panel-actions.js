@@ -1,9 +1,10 @@
 /** What is done with the open chat's memory: fold, stop, clear, put in order, take out and bring in. */
 
+import { confirmClear } from './answers.js';
 import { count, element } from './dom.js';
 import { busy, find, partOf, pictured, said } from './panel-parts.js';
 import { followJob, showBacklog } from './backlog.js';
-import { dialog, toast } from './host.js';
+import { toast } from './host.js';
 import { load } from './panel-data.js';
 import { refresh } from './memory.js';
 import { repair } from './repair.js';
@@ -49,17 +50,17 @@ export function actionSection(root) {
     const file = partOf(root, 'file');
     const choose = async () => showBacklog();
     partOf(root, 'main').append(
-        chatButton('fa-list-check', 'Choose', choose, 'What to do with the turns that wait', 'choose'),
+        chatButton('fa-list-check', 'Backlog', choose, 'What to do with the turns that wait', 'choose'),
         chatButton('fa-layer-group', 'Fold now', fold, 'Fold every turn that is outside the window'),
         chatButton('fa-circle-stop', 'Stop', stop, 'What is folded stays', 'stop'),
-        chatButton('fa-book-open', 'Snippets', async () => openSnippets(), 'Read, edit and redo what is remembered'),
+        chatButton('fa-book-open', 'Snippets', async () => openSnippets(), 'Read, edit and regenerate what is remembered'),
         chatButton('fa-circle-pause', 'Pause', pauseOrResume, 'Fold nothing new in this chat', 'pause'),
         chatButton('fa-circle-play', 'Resume', pauseOrResume, 'Fold by itself again in this chat', 'resume'));
     partOf(root, 'chat-buttons').append(
         chatButton('fa-list-check', 'Backlog', choose, 'What to do with turns that were never folded'),
         chatButton('fa-screwdriver-wrench', 'Repair', async () => repair(), 'Look for what is wrong; asks first'),
         chatButton('fa-right-left', 'Take over', async () => takeOver(), 'Bring over the memory of Summaryception'),
-        chatButton('fa-broom', 'Clear', clear, 'Forget all summaries; every message is sent again'));
+        chatButton('fa-broom', 'Clear', clear, 'Clear the memory; every message is sent again'));
     partOf(root, 'file-buttons').append(
         chatButton('fa-download', 'Export', (chat) => download(chat, find(root, '#tf-format').value), 'Save as a file'),
         chatButton('fa-upload', 'Import', async () => file.click(), 'A file of memory, or a chat that has one'));
@@ -74,7 +75,9 @@ async function stop(chat) {
 
 /** @param {import('./turnfold.js').Chat} chat */
 async function fold(chat) {
+    const { signal } = session;
     await settled(SYNC_MS);
+    if (signal.aborted) return;
     const { job, reason } = await chat.request('POST', '/summarize');
     if (job) followJob(job);
     else toast('info', REASONS[reason] ?? `There is nothing to fold (${reason}).`);
@@ -89,18 +92,15 @@ async function pauseOrResume(chat) {
 
 /** @param {import('./turnfold.js').Chat} chat */
 async function clear(chat) {
-    const effect = 'Every message is sent word for word again, and none is lost. What you edited in the memory is.';
-    const head = element('h3', {}, 'Forget all summaries of this chat?');
-    const question = element('div', {}, head, element('p', {}, effect));
-    if (await dialog(question, { okButton: 'Clear', cancelButton: 'Keep' }).show() !== 1) return;
+    if (!await confirmClear(session.signal)) return;
     const { cleared_snippets: snippets, unghosted_messages: shown } = await chat.request('POST', '/clear');
-    toast('success', `${count(snippets, 'snippet')} forgotten, ${count(shown, 'message')} sent again.`);
+    toast('success', `${count(snippets, 'snippet')} cleared, ${count(shown, 'message')} sent again.`);
     await refresh();
 }
 
 /** @param {import('./turnfold.js').Chat} chat @param {string} format */
 async function download(chat, format) {
-    await settled(SYNC_MS);
+    await settled(SYNC_MS); // if another chat is opened meanwhile, it is still this one that is saved
     const answer = await chat.server.open('GET', `${chat.path}/export`, { query: { format }, timeout: 0 });
     const told = /filename\*=UTF-8''([^;]+)/.exec(answer.headers.get('content-disposition') ?? '');
     const address = URL.createObjectURL(await answer.blob());
@@ -114,8 +114,10 @@ async function bringIn(chat, input, outcome) {
     input.value = '';
     if (!raw) return;
     outcome.replaceChildren(`Reading ${raw.name}…`);
+    const { signal } = session;
     try {
         await settled(SYNC_MS);
+        if (signal.aborted) return void toast('info', `Another chat was opened: ${raw.name} was not read.`);
         const { snippets, warnings } = await chat.request('POST', '/import', { raw, timeout: 0 });
         const notices = warnings.map((/** @type {any} */ one) => element('li', {}, one.detail));
         outcome.replaceChildren(`${count(snippets, 'snippet')} taken from ${raw.name}.`, element('ul', {}, ...notices));

@@ -17,10 +17,10 @@ const ASKED_FOR = ['backlog', 'summarize'];
 let watched = null;
 
 class Watched {
-    /** @param {any} job */
-    constructor(job) {
-        this.chat = /** @type {import('./turnfold.js').Chat} */ (session.chat);
-        this.signal = session.signal;
+    /** @param {any} job @param {import('./turnfold.js').Chat} chat whose it is @param {AbortSignal} signal the chat's */
+    constructor(job, chat, signal) {
+        this.chat = chat;
+        this.signal = signal;
         this.job = job;
         this.trouble = '';
         this.toast = /** @type {{close: () => void, isOpen: () => boolean}|null} */ (null);
@@ -30,17 +30,22 @@ class Watched {
         this.held = element('p', { className: 'turnfold-held' });
         this.stopper = button('Stop', () => void this.stop());
         const larger = button('Larger', () => this.enlarge(), { className: 'turnfold-button turnfold-larger' });
-        const row = element('div', { className: 'turnfold-row' }, this.stopper, larger);
+        const smaller = button('Go on in the background', () => this.popup?.complete(null), {
+            className: 'turnfold-button turnfold-smaller',
+        });
+        const row = element('div', { className: 'turnfold-row' }, this.stopper, larger, smaller);
         this.box = element('div', { className: 'turnfold-progress' }, this.far, this.bar, this.held, row);
     }
 
     /** Follows the job to its end, which is told. */
     async follow() {
         this.draw();
-        this.signal.addEventListener('abort', () => this.close(), { once: true });
+        const close = () => this.close();
+        this.signal.addEventListener('abort', close, { once: true });
         const told = await this.end().then(outcome, lost);
+        this.signal.removeEventListener('abort', close);
         if (this.signal.aborted) return;
-        this.close();
+        close();
         say(told);
     }
 
@@ -90,7 +95,7 @@ class Watched {
         if (this.popup) return;
         this.toast?.close();
         const content = element('div', {}, element('h3', {}, 'Folding'), this.box);
-        this.popup = dialog(content, { okButton: 'Go on in the background' });
+        this.popup = dialog(content, { okButton: false });
         void this.popup.show().then(() => {
             this.popup = null;
             if (watched === this) this.shrink();
@@ -117,10 +122,11 @@ const say = ({ kind, text }) => toast(kind, text, kind === 'error' ? { timeOut: 
  * @param {any} job as the API shows it @param {{large?: boolean}} [how] in a dialog rather than a toast
  */
 export function followJob(job, { large = false } = {}) {
-    if (!session.chat) return;
+    const { chat, signal } = session;
+    if (!chat || session.id !== job.chat_id) return; // the chat that it folds was left
     if (watched?.job.id !== job.id) {
         watched?.close();
-        watched = new Watched({ ...job });
+        watched = new Watched({ ...job }, chat, signal);
         seen.add(job.id);
         void watched.follow();
     }

@@ -1,4 +1,4 @@
-/** One snippet, with what it covers, and with what a person can do to it: edit, redo, delete, look underneath. */
+/** One snippet, with what it covers, and with what a person can do to it: edit, regenerate, delete, look underneath. */
 
 import { button, count, element } from './dom.js';
 import { busy, pictured, said } from './panel-parts.js';
@@ -82,7 +82,7 @@ export class SnippetCard {
         area.focus();
     }
 
-    async redo() {
+    async regenerate() {
         const { job } = await this.chat.request('POST', `${this.path}/regenerate`);
         this.complain('');
         this.root.classList.add('tf-working');
@@ -139,7 +139,7 @@ export class SnippetCard {
 /** @type {[string, string, (card: SnippetCard) => unknown][]} */
 const ACTS = [
     ['Edit', 'fa-pencil', (card) => card.edit()],
-    ['Redo', 'fa-rotate', (card) => card.redo()],
+    ['Regenerate', 'fa-rotate', (card) => card.regenerate()],
     ['Originals', 'fa-comments', (card) => card.originals()],
     ['Delete', 'fa-trash-can', (card) => card.ask()],
 ];

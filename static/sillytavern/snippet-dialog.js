@@ -16,11 +16,11 @@ export async function showSnippet(id) {
     const content = element('div', { className: 'turnfold-snippet' });
     /** @type {Go} */
     const go = (other) => void render(other).catch((error) => toast('error', error.detail ?? String(error)));
-    const popup = dialog(content, { okButton: 'Close' });
-    const close = () => { if (popup.dlg.isConnected) popup.complete(null); };
+    const { signal } = session;
+    const popup = dialog(content, { okButton: 'Close', signal });
+    const close = () => popup.complete(null);
     const render = async (/** @type {string} */ other) => content.replaceChildren(...await parts(other, go, close));
     await render(id);
-    session.signal.addEventListener('abort', close, { once: true });
     await popup.show();
 }
 

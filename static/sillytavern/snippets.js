@@ -22,21 +22,20 @@ const MARKS = [
 export async function openSnippets() {
     if (!session.chat) return;
     const list = new SnippetList(session.chat);
-    const popup = dialog(list.root, { okButton: 'Close', wide: true, large: true });
-    session.signal.addEventListener('abort', () => popup.complete(null), { once: true });
+    const popup = dialog(list.root, { okButton: 'Close', wide: true, large: true, signal: session.signal });
     void list.reload();
     await popup.show();
 }
 
 /** Shows one snippet, whatever its state. @param {string} id @returns {Promise<void>} when it was closed */
 export async function openSnippet(id) {
-    const chat = session.chat;
+    const { chat, signal } = session;
     if (!chat) return;
     try {
         const found = await chat.request('GET', `/snippets/${part(id)}`);
         const card = new SnippetCard(chat, found, () => popup.complete(null));
-        const popup = dialog(element('div', { className: 'tf-snippets' }, card.root), { okButton: 'Close' });
-        session.signal.addEventListener('abort', () => popup.complete(null), { once: true });
+        const content = element('div', { className: 'tf-snippets' }, card.root);
+        const popup = dialog(content, { okButton: 'Close', signal });
         await popup.show();
     } catch (error) {
         toast('error', said(error));
@@ -58,7 +57,7 @@ class SnippetList {
         this.layer = element('select', { className, 'aria-label': 'Layer' }, ...this.layers());
         this.mark = element('select', { className, 'aria-label': 'Which snippets' },
             ...MARKS.map(([value, label]) => element('option', { value }, label)));
-        const title = 'Take back the last edit, deletion or redo';
+        const title = 'Take back the last edit, deletion or regeneration';
         this.undo = pictured('fa-rotate-left', 'Undo', () => this.takeBack(), { title });
         this.items = element('div', { className: 'tf-list', 'aria-live': 'polite' });
         this.more = button('Show more', () => void this.next(), { hidden: true });
@@ -154,5 +153,5 @@ class SnippetList {
 }
 
 /** @type {Record<string, string>} */
-const WORDS = { edit: 'an edit', delete: 'a deletion', manual: 'a snippet by hand', regenerate: 'a redo' };
+const WORDS = { edit: 'an edit', delete: 'a deletion', manual: 'a snippet by hand', regenerate: 'a regeneration' };
 

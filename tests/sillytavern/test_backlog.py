@@ -93,7 +93,7 @@ def test_all_folds_with_a_bar_that_can_be_put_aside(tavern: TavernPage, turnfold
     choose(tavern, "all")
     tavern.page.wait_for_selector(f"dialog[open] {PROGRESS}")
     tavern.until(FAR, "10 batches")
-    tavern.page.click("dialog[open] .popup-button-ok")
+    tavern.page.click(f"dialog[open] {PROGRESS} >> text=Go on in the background")
     tavern.page.wait_for_selector(f"#toast-container {PROGRESS}")
     tavern.page.click(f"#toast-container {PROGRESS} >> text=Larger")
     tavern.page.wait_for_selector(f"dialog[open] {PROGRESS}")

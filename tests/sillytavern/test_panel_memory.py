@@ -125,11 +125,11 @@ def test_delete(panel: Panel, turnfold: Service) -> None:
     panel.until(lambda: cards(panel).count() == len(found) - 1)
 
 
-def test_redo(panel: Panel, turnfold: Service) -> None:
+def test_regenerate(panel: Panel, turnfold: Service) -> None:
     """A snippet is made anew, and shows its new text."""
     first = open_list(panel, turnfold)[0]
     turnfold.patch(f"/chats/{panel.tavern.chat_id}/snippets/{first['id']}", {"text": "Wrong."})
-    panel.press("Redo", cards(panel).first)
+    panel.press("Regenerate", cards(panel).first)
     panel.until(lambda: cards(panel).first.locator(".turnfold-text").text_content() not in (None, "Wrong."))
     panel.until(lambda: snippets(panel, turnfold)[0]["text"] != "Wrong.")
 
