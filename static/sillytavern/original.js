@@ -8,13 +8,18 @@
  *   connection?: Record<string, any>}} Link who wrote the summaries
  */
 
-const NUMBERS = /** @type {[string, string, number, number, number, string][]} */ ([
-    ['verbatimTurns', 'verbatim_turns', 10, 1, 500, 'Turns kept word for word'],
-    ['turnsPerSummary', 'turns_per_batch', 3, 1, 50, 'Turns in one snippet'],
-    ['snippetsPerLayer', 'snippets_per_layer', 30, 3, 500, 'Snippets in a layer before some are merged'],
-    ['snippetsPerPromotion', 'snippets_per_promotion', 3, 2, 20, 'Snippets merged at once'],
-    ['maxLayers', 'max_layers', 5, 1, 10, 'Layers at most'],
-]);
+import { FIELDS } from './fields.js';
+
+/** Its numbers: their name there, what they are there at first, their name here. @type {[string, number, string][]} */
+const NUMBERS = [
+    ['verbatimTurns', 10, 'verbatim_turns'],
+    ['turnsPerSummary', 3, 'turns_per_batch'],
+    ['snippetsPerLayer', 30, 'snippets_per_layer'],
+    ['snippetsPerPromotion', 3, 'snippets_per_promotion'],
+    ['maxLayers', 5, 'max_layers'],
+];
+/** The id of the one setting that is the chat's own. */
+export const PAUSE = 'pauseSummarization';
 const OWN_STRIPS = ['<|channel>thought', '<channel|>', '<output>', '</output>', '<thinking>', '</thinking>'];
 const OWN_WRAPPERS = [/^\s*\[[^[\]\n]*\{\{summary\}\}\]\s*$/u, /^\s*<summary>\s*\{\{summary\}\}\s*<\/summary>\s*$/u];
 const MOST_PATTERNS = 100;
@@ -76,12 +81,14 @@ export function settingsOf(theirs, ours) {
 
 /** @param {Record<string, any>} given @returns {Carried[]} */
 function numbers(given) {
-    return NUMBERS.flatMap(([key, name, usual, low, high, words]) => {
+    return NUMBERS.flatMap(([key, usual, name]) => {
+        const { label, range: [low, high] = [0, 0] } = /** @type {import('./fields.js').Field} */ (
+            FIELDS.find(({ path }) => path === `layered.${name}`));
         const wanted = typeof given[key] === 'string' ? Number(given[key] || NaN) : given[key];
         if (!Number.isFinite(wanted) || wanted === usual) return [];
         const value = Math.min(Math.max(Math.round(wanted), low), high);
         const note = value === wanted ? undefined : `It says ${wanted}; ${low} to ${high} can be set.`;
-        return [{ id: key, text: `${words}: ${value}`, note, values: { layered: { [name]: value } } }];
+        return [{ id: key, text: `${label}: ${value}`, note, values: { layered: { [name]: value } } }];
     });
 }
 
@@ -124,7 +131,7 @@ function strips(given) {
 
 /** @param {Record<string, any>} given @returns {Carried[]} */
 const paused = (given) => (given.pauseSummarization === true
-    ? [{ id: 'pauseSummarization', text: 'Folding stays paused in this chat', values: { paused: true } }] : []);
+    ? [{ id: PAUSE, text: 'Folding stays paused in this chat', values: { paused: true } }] : []);
 
 /**
  * Who wrote its summaries; null where it does not say, or not enough.

@@ -2,7 +2,8 @@
 
 import { count, element } from './dom.js';
 import { data, inForce, scope, take } from './panel-data.js';
-import { FIELDS, NumberRow, Row, Rows } from './panel-fields.js';
+import { FIELDS } from './fields.js';
+import { NumberRow, Row, Rows } from './panel-fields.js';
 import { Saver } from './panel-save.js';
 import { find, partOf, said } from './panel-parts.js';
 import { refresh } from './memory.js';
@@ -19,7 +20,7 @@ const KINDS = [
 const PAUSE = { path: 'paused', label: 'Pause', hint: 'Nothing new is folded; the memory is still sent.' };
 
 /** A setting that is on or off. */
-export class SwitchRow extends Row {
+class SwitchRow extends Row {
     /** @param {{path: string, label: string, hint: string}} field @param {(row: Row, value: any) => void} changed */
     constructor({ path, label, hint }, changed) {
         super(path, label, changed);

@@ -10,20 +10,19 @@ const PATIENCE_MS = 5000;
 
 /** @param {string} address @param {string} key @returns {Promise<Finding>} */
 export async function probe(address, key) {
-    const url = URL.parse?.(address) ?? parsed(address);
-    if (!url || !/^https?:$/.test(url.protocol)) {
-        return bad('This is no address.', 'It looks like http://127.0.0.1:8787, with http:// or https:// before it.');
-    }
+    const { server } = new Turnfold({ server: address }); // as it will be called
+    const url = parsed(server);
+    if (!url || !/^https?:$/.test(url.protocol)) return bad('This is no address.', 'It looks like http://127.0.0.1:8787.');
     if (location.protocol === 'https:' && url.protocol === 'http:' && !isLoopback(url.hostname)) {
         return bad('This page came by https, and browsers do not let it call http.', 'Give Turnfold an https address.');
     }
-    const answer = await health(address);
-    if (!(answer instanceof Response)) return silent(address);
+    const answer = await health(server);
+    if (!(answer instanceof Response)) return silent(server);
     const alive = await answer.json().catch(() => null);
     if (!answer.ok || alive?.status !== 'ok' || !alive.version) {
-        return bad(`Something answers at ${address}, but it is not Turnfold.`, 'Look at the address and its port.');
+        return bad(`Something answers at ${server}, but it is not Turnfold.`, 'Look at the address and its port.');
     }
-    return admitted(address, key, alive.version);
+    return admitted(server, key, alive.version);
 }
 
 /** @param {string} address */
@@ -42,7 +41,7 @@ const isLoopback = (name) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(name);
 const bad = (text, todo) => ({ ok: false, text, todo });
 
 /** @param {string} address @param {RequestInit} [how] @returns {Promise<Response|null>} */
-const health = (address, how) => fetch(`${address.trim().replace(/\/+$/, '')}/healthz`, {
+const health = (address, how) => fetch(`${address}/healthz`, {
     ...how, signal: AbortSignal.timeout(PATIENCE_MS),
 }).catch(() => null);
 

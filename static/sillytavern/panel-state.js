@@ -1,6 +1,7 @@
 /** What the panel says of the memory's state: one title, one line, and what a person may want to do about it. Pure. */
 
-import { clock, count, spoken } from './dom.js';
+import { count } from './dom.js';
+import { howFar, next, whoIsAwaited } from './words.js';
 
 /**
  * @typedef {import('./session.js').Session} Session
@@ -36,24 +37,15 @@ function away(error) {
 
 /** @param {any} status @returns {Said|null} */
 function working({ job, connection }) {
-    const { calls = 0, leased = 0 } = connection?.waiting ?? {};
-    if (calls && !leased) {
-        const line = `${count(calls, 'prompt')} to answer. Keep this page open.`;
-        return say('busy', `Waiting for ${connection.name}`, line);
-    }
-    if (!job) return null;
-    const { done, total, percent, eta_s: left } = job.progress;
-    const far = total > 0 && `${done} of ${count(total, 'batch', 'batches')}`;
-    const line = sentence(far, left && `about ${spoken(left)} left`);
-    return { ...say('busy', 'Folding', line), progress: percent };
+    const awaited = whoIsAwaited(connection);
+    if (awaited) return say('busy', awaited.title, awaited.line);
+    return job && { ...say('busy', 'Folding', sentence(howFar(job))), progress: job.progress.percent };
 }
 
 /** @param {any} status @returns {Said|null} */
 function failing({ last_error: failed }) {
     if (!failed) return null;
-    const time = failed.retry_at;
-    const again = time ? `It is tried again at ${clock(time)}.` : 'The next message tries it again.';
-    return say('care', 'The last summary failed', `${failed.detail} ${again} No message is lost.`);
+    return say('care', 'The last summary failed', `${failed.detail} ${next(failed)} No message is lost.`);
 }
 
 /** @param {any} status @returns {Said|null} what keeps it from going on */

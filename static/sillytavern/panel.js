@@ -12,7 +12,7 @@ import { paintPrompts, promptSection } from './panel-prompts.js';
 import { serverSection } from './panel-server.js';
 import { paintSource, sourceSection } from './panel-source.js';
 import { describe } from './panel-state.js';
-import { listen, session, tell } from './session.js';
+import { listen, session } from './session.js';
 import { save, settings } from './settings.js';
 
 /** Puts the panel where SillyTavern has those of extensions. */
@@ -42,7 +42,7 @@ class Panel {
         actionSection(this.root);
         sourceSection(this.root, () => this.soon());
         this.switches();
-        for (const what of ['phase', 'status', 'memory']) listen(what, () => this.soon());
+        for (const what of ['phase', 'status', 'memory', 'source']) listen(what, () => this.soon());
         for (const what of ['opened', 'closed']) listen(what, () => { this.forget(); });
         listen('phase', () => { if (session.phase === 'ready') void this.ask(); });
         this.watch();
@@ -73,7 +73,6 @@ class Panel {
 
     /** Another server, or on and off: everybody is told. */
     restart() {
-        tell('settings');
         changed();
         void this.ask();
         this.soon();

@@ -5,13 +5,14 @@ import { busy, pictured, said } from './panel-parts.js';
 import { refresh } from './memory.js';
 import { where } from './lookup.js';
 import { part } from './turnfold.js';
+import { FLAWS } from './words.js';
 
 const MESSAGES = 30; // of those underneath, at a time
 /** @type {[string, string, string][]} */
 const MARKS = [
-    ['stale', 'stale', 'Something under it has changed since it was written'],
-    ['degraded', 'degraded', 'It was cut short, or not written by the model that was meant to'],
-    ['edited_at', 'edited', 'A person has changed its text'],
+    ['stale', 'stale', FLAWS.stale],
+    ['degraded', 'degraded', FLAWS.degraded],
+    ['edited_at', 'edited', 'A person has changed its text.'],
 ];
 
 /** @param {any} message */

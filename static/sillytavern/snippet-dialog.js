@@ -5,6 +5,7 @@ import { dialog, jumpTo, toast } from './host.js';
 import { above, placeOf, snippet, where } from './lookup.js';
 import { session } from './session.js';
 import { openSnippet } from './snippets.js';
+import { FLAWS } from './words.js';
 
 const EXCERPT = 140; // characters of a snippet above or below
 const MOST = 20; // of those below that are listed
@@ -46,8 +47,8 @@ function standing({ state, stale, degraded }, over) {
     if (state === 'live') told.push('The prompt holds this text.');
     else if (over.length) told.push('The prompt holds a text that was merged from this one and others.');
     else told.push('The prompt does not hold this text any more.');
-    if (stale) told.push('Something under it has changed since it was written.');
-    if (degraded) told.push('It was cut short, or not written by the model that was meant to.');
+    if (stale) told.push(FLAWS.stale);
+    if (degraded) told.push(FLAWS.degraded);
     return told.join(' ');
 }
 

@@ -9,21 +9,38 @@ export const next = ({ retry_at: time }) => (
         : 'The next message tries it again, and so does /sc-summarize.'
 );
 
+/** What is the matter with a snippet, in its own mark and in a sentence. */
+export const FLAWS = Object.freeze({
+    stale: 'Something under it has changed since it was written.',
+    degraded: 'It was cut short, or not written by the model that was meant to.',
+});
+
+/** @param {{done: number, total: number}} progress */
+const batches = ({ done, total }) => `${done.toLocaleString('en')} of ${count(total, 'batch', 'batches')}`;
+
 /** How far a job is. @param {any} job */
-export function howFar({ state, progress: { done, total, failed, percent, eta_s: left } }) {
+export function howFar({ state, progress }) {
+    const { total, failed, percent, eta_s: left } = progress;
     if (state === 'queued') return `Folding ${count(total, 'batch', 'batches')}, about to begin`;
-    const parts = [`Folded ${done.toLocaleString('en')} of ${count(total, 'batch', 'batches')} (${percent} %)`];
+    const parts = [`Folded ${batches(progress)} (${percent} %)`];
     if (failed) parts.push(`${failed} failed`);
     if (left !== null) parts.push(`about ${spoken(left)} left`);
     return parts.join(', ');
+}
+
+/** That prompts wait, and for whom; null if none do. @param {any} connection of a status */
+export function whoIsAwaited({ waiting, name }) {
+    if (!waiting || waiting.leased) return null;
+    return { title: `Waiting for ${name}`, line: `${count(waiting.calls, 'prompt')} to answer. Keep its page open.` };
 }
 
 /** What holds a job up, as far as the status knows it; empty if nothing does. @param {any} status */
 export function whatHolds(status) {
     const { paused, last_error: error, connection = {} } = status ?? {};
     const { waiting, state, retry_at: time, name } = connection;
+    const awaited = whoIsAwaited(connection);
     if (waiting?.leased) return `${name} is answering. Keep this page open.`;
-    if (waiting) return `Waiting for ${name}: ${count(waiting.calls, 'prompt')} to answer. Keep its page open.`;
+    if (awaited) return `${awaited.title}: ${awaited.line}`;
     if (error) return `Last error: ${error.detail}`;
     if (state === 'cooling_down' && time) return `The connection '${name}' is left alone until ${clock(time)}.`;
     return paused ? 'The chat is paused: when this is done nothing more folds by itself until /sc-resume.' : '';
@@ -32,23 +49,24 @@ export function whatHolds(status) {
 /** @typedef {{kind: 'info'|'success'|'warning'|'error', text: string}} Told */
 
 /** How a job ended. @param {any} job @returns {Told} */
-export function outcome({ state, reason, error, usage, progress: { done, total, failed } }) {
-    const batches = `${done.toLocaleString('en')} of ${count(total, 'batch', 'batches')}`;
+export function outcome({ state, reason, error, usage, progress }) {
+    const { done, failed } = progress;
+    const folded = batches(progress);
     const cause = error?.detail ?? reason ?? '';
     if (state === 'failed') {
-        const after = done ? ` after ${batches}; what is folded stays` : '';
+        const after = done ? ` after ${folded}; what is folded stays` : '';
         return { kind: 'error', text: `Folding failed${after}. ${cause} ${next(error ?? { retry_at: null })}` };
     }
-    if (state === 'cancelled') return { kind: 'info', text: `Stopped after ${batches}; what is folded stays.` };
+    if (state === 'cancelled') return { kind: 'info', text: `Stopped after ${folded}; what is folded stays.` };
     if (state === 'interrupted') {
-        const text = `The server ended after ${batches}; what is folded stays, and it goes on later.`;
+        const text = `The server ended after ${folded}; what is folded stays, and it goes on later.`;
         return { kind: 'warning', text };
     }
     if (failed) {
-        const text = `Folded ${batches}; ${failed} failed, and their turns stay visible. ${cause}`;
+        const text = `Folded ${folded}; ${failed} failed, and their turns stay visible. ${cause}`;
         return { kind: 'warning', text: text.trim() };
     }
-    return { kind: 'success', text: `Folded ${batches}${usage?.calls ? `, with ${count(usage.calls, 'call')}` : ''}.` };
+    return { kind: 'success', text: `Folded ${folded}${usage?.calls ? `, with ${count(usage.calls, 'call')}` : ''}.` };
 }
 
 /**

@@ -55,7 +55,7 @@ def test_what_is_wrong(
     panel.tavern.expect_errors(*REFUSED)
     address(panel, AWAY)
     finding(panel, "Nothing answers")
-    address(panel, "gate")
+    address(panel, "the gate")
     finding(panel, "This is no address")
     address(panel, sillytavern.url)
     finding(panel, "not Turnfold")
@@ -69,7 +69,7 @@ def test_what_is_wrong(
         finding(panel, "does not know this key")
         address(panel, keyed.url, "brass")
         finding(panel, f"Turnfold {turnfold.http.get('/healthz').json()['version']} answers")
-        address(panel, turnfold.url)
+        address(panel, turnfold.url.removeprefix("http://"))
         finding(panel, "answers")
 
 
