@@ -13,7 +13,7 @@ import { session } from './session.js';
 import { changed, settled } from './sync.js';
 import { unhide } from './unhide.js';
 
-/** @typedef {{code: string, detail: string, fixed: boolean}} Finding the server's */
+/** @typedef {import('./turnfold.js').Chat} Chat @typedef {{code: string, detail: string, fixed: boolean}} Finding */
 
 const SYNC_MS = 30_000;
 
@@ -24,11 +24,12 @@ export async function repair() {
     try {
         changed(); // whatever was missed is sent first
         await settled(SYNC_MS);
-        const found = await ask(true);
+        const found = signal.aborted ? [] : await findings(chat, { body: { dry_run: true }, signal });
+        if (signal.aborted) return '';
         const hidden = messages().filter(isHiddenThere);
         if (!found.length && !hidden.length) return say('success', 'All is well with this chat’s memory.');
         if (!await agreed(found, hidden, signal) || signal.aborted) return 'Nothing was changed.';
-        return say('info', await mend(found, hidden));
+        return say('info', await mend({ chat, signal }, found, hidden));
     } catch (error) {
         return signal.aborted ? '' : say('error', /** @type {any} */ (error).detail ?? String(error));
     }
@@ -40,23 +41,27 @@ function say(kind, text) {
     return text;
 }
 
-/** @param {boolean} dry only look @returns {Promise<Finding[]>} */
-async function ask(dry) {
-    const { chat, signal } = session;
-    return (await chat?.request('POST', '/repair', { body: { dry_run: dry }, timeout: 0, signal })).findings;
-}
+/** @param {Chat} chat @param {import('./turnfold.js').Call} call @returns {Promise<Finding[]>} */
+const findings = async (chat, call) => (await chat.request('POST', '/repair', { timeout: 0, ...call })).findings;
 
-/** @param {Finding[]} found @param {any[]} hidden */
-async function mend(found, hidden) {
-    const mended = found.length ? await ask(false) : [];
-    if (hidden.length && !session.signal.aborted) await unhide(hidden);
-    await settled(SYNC_MS);
-    await refresh();
+/**
+ * What was agreed to is done on the server even if another chat is opened meanwhile; its file then stays as it is.
+ * @param {{chat: Chat, signal: AbortSignal}} at @param {Finding[]} found @param {any[]} hidden
+ */
+async function mend({ chat, signal }, found, hidden) {
+    const mended = found.length ? await findings(chat, { body: { dry_run: false } }) : [];
+    const isShown = hidden.length > 0 && await unhide(hidden, signal);
+    if (!signal.aborted) {
+        await settled(SYNC_MS);
+        await refresh();
+    }
     const right = mended.filter(({ fixed }) => fixed).length;
     const left = mended.filter(({ fixed }) => !fixed).map(({ detail }) => detail);
     return [
         right ? `${count(right, 'fault')} put right.` : '',
-        hidden.length ? `${count(hidden.length, 'message')} shown again.` : '',
+        isShown ? `${count(hidden.length, 'message')} shown again.` : '',
+        hidden.length && !isShown ? `${count(hidden.length, 'message')} stayed hidden, as another chat was opened: repair`
+            + ' that chat again.' : '',
         left.length ? `This is left for you to decide: ${left.join(' ')}` : '',
     ].filter(Boolean).join(' ');
 }
@@ -74,11 +79,8 @@ async function agreed(found, hidden, signal) {
         element('h3', {}, 'What is wrong with this chat’s memory'),
         element('ul', {}, ...told.map((detail) => element('li', { className: 'turnfold-text' }, detail))),
         element('p', {}, found.length ? COPY : 'Nothing else is touched: what you hid yourself stays hidden.'),
-        yes), { okButton: 'Leave it as it is' });
-    const close = () => popup.complete(null);
-    signal.addEventListener('abort', close, { once: true });
+        yes), { okButton: 'Leave it as it is', signal });
     await popup.show();
-    signal.removeEventListener('abort', close);
     return isAgreed;
 }
 

@@ -8,6 +8,7 @@ const KEY = 'turnfold';
 /**
  * `placement`: where the memory stands in the prompt, in SillyTavern's own numbers: position 0 after the main prompt,
  * 1 in the chat at `depth`, 2 before the main prompt, -1 nowhere (the macro alone); role 0 system, 1 user, 2 assistant.
+ * `begun`: takeovers that their chats' files do not tell yet, by the chats' ids.
  * `source`: who answers the prompts of the server's `client` provider in this browser; `profile` is a profile's id.
  */
 const DEFAULTS = Object.freeze({
@@ -18,6 +19,7 @@ const DEFAULTS = Object.freeze({
     source: { kind: 'main', profile: '' },
     icons: true,
     scope: 'all',
+    begun: {},
 });
 
 /** The settings; what is missing has its default. Change fields in place and call `save`. @returns {any} */

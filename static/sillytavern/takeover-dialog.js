@@ -2,13 +2,14 @@
 
 import { beginning, button, count, element } from './dom.js';
 import { dialog, toast } from './host.js';
+import { PAUSE } from './original.js';
 
 /**
  * @typedef {{snippets: number, banks: number, hidden: number, running: boolean,
- *   items: {id: string, text: string, note?: string}[]}} Offer
+ *   items: {id: string, text: string, note?: string}[]}} Offer `items`: settings, and who writes the summaries
  * @typedef {{snippets: number, warnings: {code: string, detail: string}[], ghosts: number, stranded: number,
  *   running: boolean}} Result
- * @typedef {{answer: 'taken'|'anew'|'left', chosen: Set<string>}} Decided
+ * @typedef {{answer: 'taken'|'anew'|'left', chosen: Set<string>, scope: 'all'|'chat'}} Decided `scope`: of the settings
  */
 
 // Of the server's warnings those by which nothing is lost: where a snippet without a range was put, and the like.
@@ -33,7 +34,9 @@ const CHOICES = [
 export async function drawOffer(offer, signal) {
     /** @type {Decided['answer']|null} */
     let answer = null;
-    const boxes = [...offer.items, ...(offer.running ? [OFF] : [])].map(box);
+    const boxes = offer.items.map(box);
+    const off = offer.running ? [box(OFF)] : [];
+    const scope = scopes();
     const choices = CHOICES.map(([choice, title, meaning]) => {
         const label = element('span', {}, element('b', {}, title), element('span', {}, meaning));
         const look = { className: 'turnfold-choice', 'data-choice': choice };
@@ -45,10 +48,28 @@ export async function drawOffer(offer, signal) {
         element('h3', {}, 'A memory from Summaryception'),
         element('p', {}, `${found(offer)} Nothing is folded in this chat before you choose, and nothing of`
             + ' Summaryception’s is deleted, whatever you choose.'),
-        boxes.length ? element('div', {}, element('p', {}, 'These go with it:'), ...boxes.map(({ row }) => row)) : null,
-        ...choices), { okButton: 'Not now' });
-    await shown(popup, signal);
-    return answer && { answer, chosen: new Set(boxes.filter(({ input }) => input.checked).map(({ id }) => id)) };
+        ...boxes.length ? [element('h4', {}, 'Its settings, if its memory is taken over'), ...rows(boxes)] : [],
+        offer.items.some(isSetting) ? scope.root : null,
+        ...rows(off), ...choices), { okButton: 'Not now', signal });
+    await popup.show();
+    const chosen = new Set([...boxes, ...off].filter(({ input }) => input.checked).map(({ id }) => id));
+    return answer && { answer, chosen, scope: scope.all.checked ? 'all' : 'chat' };
+}
+
+/** @param {{row: Node}[]} boxes */
+const rows = (boxes) => boxes.map(({ row }) => row);
+
+/** A pause is the chat's own in any case. @param {{id: string}} item */
+const isSetting = ({ id }) => id !== PAUSE;
+
+/** For whom the settings hold. Summaryception's held for all chats, so that is what its user expects. */
+function scopes() {
+    const [all, chat] = [true, false].map((checked) => element('input', { type: 'radio', name: 'tf-takes', checked }));
+    const row = (/** @type {Node} */ input, /** @type {string} */ text) => element('label', {}, input, text);
+    const legend = element('legend', {}, 'These settings then hold for');
+    const root = element('fieldset', { className: 'tf-scope turnfold-scope' }, legend,
+        row(all, 'all chats, as they do in Summaryception'), row(chat, 'this chat alone'));
+    return { all, root };
 }
 
 const OFF = {
@@ -92,8 +113,8 @@ export async function drawResult(result, signal) {
         ...losses.map(told),
         notes.length ? folded(notes) : null,
         result.running ? element('p', {}, STILL_RUNNING) : null,
-        ...(result.stranded ? [element('p', {}, STRANDED), shows] : [])), { okButton: 'Close' });
-    await shown(popup, signal);
+        ...(result.stranded ? [element('p', {}, STRANDED), shows] : [])), { okButton: 'Close', signal });
+    await popup.show();
     return show;
 }
 
@@ -115,11 +136,3 @@ const sum = ({ snippets, ghosts }) => (snippets
     ? `${count(snippets, 'snippet')} taken over. ${count(ghosts, 'message')} that Summaryception had hidden are now`
         + ' ghosts of Turnfold’s.'
     : 'Nothing of its memory could be taken. Nothing folds until you decide: open the chat again, or use the panel.');
-
-/** @param {any} popup @param {AbortSignal} signal */
-async function shown(popup, signal) {
-    const close = () => popup.complete(null);
-    signal.addEventListener('abort', close, { once: true });
-    await popup.show();
-    signal.removeEventListener('abort', close);
-}

@@ -7,31 +7,29 @@
 
 import { context, isGenerating, messages, on, toast } from './host.js';
 import { idOf, toHistory } from './history.js';
-import { isGhosted, refresh } from './memory.js';
-import { isHiddenThere, isMarkedThere, linkOf, settingsOf, sizeOf, translated } from './original.js';
+import { refresh } from './memory.js';
+import { isHiddenThere, linkOf, settingsOf, sizeOf, translated } from './original.js';
 import { beginnings, listen, session } from './session.js';
 import { save, settings } from './settings.js';
-import { drawOffer, drawResult } from './takeover-dialog.js';
-import { unhide } from './unhide.js';
+import { connectionOf, provide } from './source.js';
+import { drawOffer } from './takeover-dialog.js';
+import { conclude, concludeLater, isRunning, store, theirs } from './takeover-file.js';
+import { part } from './turnfold.js';
 
-/** @typedef {import('./original.js').Carried} Carried @typedef {import('./original.js').Link} Link */
-/** @typedef {'taken'|'anew'|'left'} Answer kept in the chat's metadata */
+/**
+ * @typedef {import('./original.js').Carried} Carried @typedef {import('./original.js').Link} Link
+ * @typedef {import('./takeover-dialog.js').Decided} Decided
+ * @typedef {import('./takeover-file.js').At} At
+ * @typedef {Carried|Link} Item
+ */
 
-const CONNECTION = 'summaryception';
-const OURS = 'SillyTavern'; // the server's connection that this extension answers
+const THEIRS = 'summaryception'; // the server's connection to what they called by themselves
 const IMPORT_MS = 120_000;
 
 let wasAsked = false;
 
-const store = () => context().chatMetadata?.summaryception;
-const theirs = () => context().extensionSettings.summaryception;
-
 /** Whether the open chat has a memory of Summaryception that nobody has decided about. */
 export const isUndecided = () => sizeOf(store()).snippets > 0 && !context().chatMetadata.turnfold?.summaryception;
-
-/** Whether it still runs in this page and hides messages. */
-const isRunning = () => Boolean(theirs()) && theirs().enabled !== false
-    && [...document.scripts].some((script) => /summaryception/i.test(script.src));
 
 /** Offers it when a chat is opened that has one, and that the server remembers nothing of. */
 export function startTakeover() {
@@ -42,66 +40,67 @@ export function startTakeover() {
 }
 
 function consider() {
-    if (wasAsked || session.phase !== 'ready' || !settings().enabled || isGenerating()) return;
+    if (session.phase !== 'ready' || !settings().enabled || isGenerating()) return;
+    if (concludeLater() || wasAsked) return;
     if (!isUndecided() || session.status?.strategy !== 'layered' || session.status.layers.length) return;
     void takeOver();
 }
 
 /** Asks whether to take the open chat's memory over, and does it. */
 export async function takeOver() {
-    const { chat, signal } = session;
-    if (!chat || session.phase !== 'ready') return toast('info', 'Open a chat first, with Turnfold’s server running.');
+    const { id, chat, signal } = session;
+    if (!id || !chat || session.phase !== 'ready') {
+        return toast('info', 'Open a chat first, with Turnfold’s server running.');
+    }
     if (!sizeOf(store()).snippets) return toast('info', 'Summaryception has left no memory in this chat.');
     wasAsked = true;
-    const wasPaused = session.status?.paused;
     try {
-        await hold();
-        const offer = await gathered();
-        const answer = signal.aborted ? null : await drawOffer(offer, signal);
-        if (answer && !signal.aborted) await carryOut(answer, offer);
-        else if (!signal.aborted && !isUndecided()) await put({ paused: wasPaused ? true : null });
+        await decide({ id, chat, signal });
     } catch (error) {
         if (!signal.aborted) toast('error', /** @type {any} */ (error).detail ?? String(error));
     }
     return undefined;
 }
 
-/** Nothing is to fold while the question stands. */
-async function hold() {
-    if (!session.status?.paused) await put({ paused: true });
+/** Nothing is to fold while the question stands; without an answer all is as it was. @param {At} at */
+async function decide(at) {
+    const { chat, signal } = at;
+    const wasDecided = !isUndecided();
+    const { paused = null } = (await chat.request('GET', '', { signal })).settings;
+    await chat.put({ settings: { paused: true } });
+    const offer = signal.aborted ? null : await gathered(at);
+    const decided = offer && !signal.aborted ? await drawOffer(offer, signal) : null;
+    if (offer && decided && !signal.aborted) await carryOut(at, decided, offer.items);
+    else if (wasDecided) await chat.put({ settings: { paused } });
 }
 
-/** @param {Record<string, any>} values of this chat's settings; null follows the server */
-const put = (values) => session.chat?.put({ settings: values });
-
-async function gathered() {
-    const ours = await session.chat?.server.request('GET', '/settings', { signal: session.signal });
+/** @param {At} at */
+async function gathered({ chat, signal }) {
+    const ours = await chat.server.request('GET', '/settings', { signal });
     const link = linkOf(theirs());
     const items = [...settingsOf(theirs(), ours), ...(link && !isLinked(link, ours) ? [link] : [])];
     return { ...sizeOf(store()), hidden: messages().filter(isHiddenThere).length, items, running: isRunning() };
 }
 
+/** @param {Link} link */
+const nameOf = ({ kind }) => (kind === 'server' ? THEIRS : connectionOf(kind));
+
 /** @param {Link} link @param {any} ours */
 function isLinked(link, ours) {
-    if (link.kind === 'server') return ours.connection === CONNECTION;
+    if (ours.connection !== nameOf(link)) return false;
     const { kind, profile } = settings().source;
-    return ours.connection === OURS && kind === link.kind && profile === (link.profile ?? '');
+    return link.kind === 'server' || (kind === link.kind && profile === (link.profile ?? ''));
 }
 
 /**
- * @param {{answer: Answer, chosen: Set<string>}} decided
- * @param {{items: (Carried|Link)[]}} offer
+ * What is begun is finished, even if another chat is opened meanwhile.
+ * @param {At} at @param {Decided} decided @param {Item[]} items
  */
-async function carryOut({ answer, chosen }, { items }) {
-    if (answer === 'left') {
-        await put({ enabled: false, paused: null });
-        mark(answer);
-        await context().saveMetadata();
-        toast('info', 'Turnfold stays out of this chat. Its panel has a button if you change your mind.');
-        return refresh();
-    }
-    if (chosen.has('off')) switchOff();
-    return answer === 'taken' ? take(items.filter(({ id }) => chosen.has(id))) : beginAnew();
+async function carryOut(at, { answer, chosen, scope }, items) {
+    if (answer !== 'left' && chosen.has('off')) switchOff();
+    if (answer === 'taken') return take(at, items.filter(({ id }) => chosen.has(id)), scope);
+    await at.chat.put({ settings: answer === 'left' ? { enabled: false, paused: null } : { enabled: null, paused: null } });
+    return conclude(at, { answer });
 }
 
 /** It stays as it is otherwise, its settings and what it remembers too. */
@@ -110,38 +109,16 @@ function switchOff() {
     save();
 }
 
-async function beginAnew() {
-    mark('anew');
-    await unhide(messages().filter(isMarkedThere));
-    await put({ enabled: null, paused: null });
-    return refresh();
-}
-
-/** What is begun is finished, even if another chat is opened meanwhile. @param {(Carried|Link)[]} items */
-async function take(items) {
-    const { signal } = session;
-    const chat = /** @type {import('./turnfold.js').Chat} */ (session.chat);
-    const stays = await apply(items);
-    if (signal.aborted) return;
-    const body = translated(store(), theirIds(), placing());
-    const result = await chat.request('POST', '/import', { body, timeout: IMPORT_MS });
-    if (result.snippets) await chat.put({ settings: { enabled: null, paused: stays ? true : null } });
-    await refresh();
-    await refresh(); // the first one may have been under way before the memory was there
-    if (!signal.aborted) await finish(result, signal);
-}
-
-/** Shows what a snippet covers now, and tells. @param {any} result of the import @param {AbortSignal} signal */
-async function finish(result, signal) {
-    const hidden = messages().filter(isHiddenThere);
-    const stranded = new Set(result.snippets ? hidden.filter((message) => !isGhosted(message)) : []);
-    if (result.snippets) {
-        mark('taken');
-        await unhide(messages().filter((message) => isMarkedThere(message) && !stranded.has(message)));
-    }
-    const ghosts = hidden.length - stranded.size;
-    const told = { ...result, ghosts, stranded: stranded.size, running: isRunning() };
-    if (await drawResult(told, signal) && !signal.aborted) await unhide([...stranded]);
+/** @param {At} at @param {Item[]} items @param {Decided['scope']} scope */
+async function take(at, items, scope) {
+    const { chat, signal } = at;
+    const body = translated(store(), theirIds(), placing()); // of the chat in the page, which another may soon be
+    await apply(at, items, scope);
+    const { snippets, warnings } = await chat.request('POST', '/import', { body, timeout: IMPORT_MS });
+    const stays = items.some((item) => 'values' in item && item.values.paused);
+    if (snippets) await chat.put({ settings: { enabled: null, paused: stays ? true : null } });
+    if (!signal.aborted) await refresh(); // it may have been under way before the memory was there
+    await conclude(at, { answer: 'taken', snippets, warnings });
 }
 
 /** Our ids by those that a fork gave its messages. @returns {Map<string, string>} */
@@ -156,34 +133,32 @@ function placing() {
     return (/** @type {number} */ place) => counts[place] ?? place;
 }
 
-/** @param {(Carried|Link)[]} items @returns {Promise<boolean>} whether the chat is to stay paused */
-async function apply(items) {
+/** @param {At} at @param {Item[]} items @param {Decided['scope']} scope */
+async function apply({ chat }, items, scope) {
     /** @type {Record<string, any>} */
     const values = {};
     for (const item of items) {
-        if ('kind' in item) values.connection = await link(item);
-        else if (!item.values.paused) values.layered = { ...values.layered, ...item.values.layered };
+        if ('kind' in item) values.connection = await link(chat, item);
+        else if (item.values.layered) values.layered = { ...values.layered, ...item.values.layered };
     }
-    if (Object.keys(values).length) {
-        if (settings().scope === 'chat') await put(values);
-        else await session.chat?.server.request('PATCH', '/settings', { body: values });
-    }
-    return items.some((item) => 'values' in item && item.values.paused);
+    if (!Object.keys(values).length) return;
+    if (scope === 'chat') await chat.put({ settings: values });
+    else await chat.server.request('PATCH', '/settings', { body: values });
 }
 
-/** Makes who wrote the summaries write ours. @param {Link} item @returns {Promise<string>} the connection's name */
-async function link({ kind, profile = '', connection = { provider: 'client' } }) {
-    const name = kind === 'server' ? CONNECTION : OURS;
-    await session.chat?.server.request('PUT', `/connections/${name}`, { body: connection });
-    if (kind !== 'server') {
-        settings().source = { ...settings().source, kind, profile };
-        save();
+/**
+ * Makes who wrote the summaries write ours.
+ * @param {import('./turnfold.js').Chat} chat @param {Link} item @returns {Promise<string>} the connection's name
+ */
+async function link(chat, item) {
+    const { kind, profile = '', connection } = item;
+    const name = nameOf(item);
+    if (kind === 'server') {
+        await chat.server.request('PUT', `/connections/${part(name)}`, { body: connection });
+        return name;
     }
+    await provide(name);
+    Object.assign(settings(), { source: { kind, profile } });
+    save();
     return name;
-}
-
-/** Saved with the chat. @param {Answer} answer */
-function mark(answer) {
-    const metadata = context().chatMetadata;
-    metadata.turnfold = { ...metadata.turnfold, summaryception: answer };
 }

@@ -5,9 +5,11 @@ import { changed } from './sync.js';
 
 /**
  * Summaryception's mark goes with it: what a person hides later is a person's doing.
- * @param {any[]} hidden messages of the open chat
+ * @param {any[]} hidden messages of a chat @param {AbortSignal} signal the chat's: SillyTavern saves the open one alone
+ * @returns {Promise<boolean>} whether that chat is still open, and it was done
  */
-export async function unhide(hidden) {
+export async function unhide(hidden, signal) {
+    if (signal.aborted) return false;
     for (const message of hidden) {
         message.is_system = false;
         const swipes = Array.isArray(message.swipe_info) ? message.swipe_info : [];
@@ -16,6 +18,7 @@ export async function unhide(hidden) {
     redraw(new Set(hidden));
     changed();
     await context().saveChat();
+    return true;
 }
 
 /** What is rendered of them; further up messages are drawn when one scrolls there. @param {Set<any>} shown */
