@@ -7,13 +7,15 @@
 
 import { messages, isGenerating } from './host.js';
 import { after, diff, digest, held, identify, packs, toHistory } from './history.js';
-import { whichChat } from './identity.js';
+import { isInFile, whichChat } from './identity.js';
 import { remember, remembered } from './remembered.js';
 import { beginnings } from './session.js';
 import { TurnfoldError } from './turnfold.js';
 
 const FIRST_WAIT_MS = 2000;
 const LONGEST_WAIT_MS = 60_000;
+const SLOW_MS = 5000;
+const EMPTY_MS = 500; // SillyTavern has emptied the array for longer only if it stays so
 const WHOLE_MS = 300_000; // the server counts the tokens of all of it
 const WHOLE_CHARS = 3_500_000; // what surely fits into one body
 
@@ -21,14 +23,22 @@ const WHOLE_CHARS = 3_500_000; // what surely fits into one body
  * @typedef {import('./history.js').Line} Line
  * @typedef {'none'|'tail'|'all'} How what had to be sent: nothing, new messages at the end, or anything else
  * @typedef {{synced: (how: How) => void, failed: (error: TurnfoldError) => void,
- *   tooLong: (places: number[]) => void, refused: (error: TurnfoldError) => void}} Hearing
+ *   slow: () => void, tooLong: (places: number[]) => void,
+ *   refused: (error: TurnfoldError, agree: () => void, signal: AbortSignal) => void}} Hearing
+ *   `slow`: no answer for 5 seconds; `refused`: most of the chat would go, until somebody agrees
  */
 
 export class Following {
     /** @type {Line[]|null} what the server has; null: nobody knows */
     lines = null;
-    isEmptied = false; // by a person, who deleted the last message
+    isEmptied = false; // by a person, who deleted the last message; until there is one again
     mayShrink = false;
+    isAsked = false; // whether it may
+    isDoubtful = false; // something failed since the server was last heard
+    isKept = false; // the chat's file has its id
+    begun = performance.now();
+    /** @type {Promise<boolean>|null} */
+    looked = null;
     isDue = false;
     /** @type {Promise<void>|null} */
     running = null;
@@ -68,12 +78,15 @@ export class Following {
     async work() {
         while (this.isDue && this.isOpen()) {
             this.isDue = false;
+            const slow = setTimeout(() => { if (!this.signal.aborted) this.hearing.slow(); }, SLOW_MS);
             try {
                 await this.reconcile();
                 this.wait = FIRST_WAIT_MS;
             } catch (error) {
                 if (!(error instanceof TurnfoldError)) throw error;
                 if (!this.misunderstood(error)) return this.failed(error);
+            } finally {
+                clearTimeout(slow);
             }
         }
     }
@@ -88,7 +101,7 @@ export class Following {
     /** @param {TurnfoldError} error */
     failed(error) {
         if (this.signal.aborted) return;
-        this.isDue = true;
+        Object.assign(this, { isDue: true, isDoubtful: true });
         const wait = Math.max(this.wait, 1000 * (error.retryAfter ?? 0));
         this.timer = setTimeout(() => void this.changed(), wait);
         this.wait = Math.min(2 * this.wait, LONGEST_WAIT_MS);
@@ -96,15 +109,46 @@ export class Following {
     }
 
     async reconcile() {
+        if (!(await this.isReady())) return;
         const chat = messages();
-        if (!chat.length && !this.isEmptied) return; // being loaded: nobody empties a chat by opening it
         identify(chat);
         const { lines, tooLong } = toHistory(chat);
         this.tell(tooLong);
         const now = held(lines, this.lines, isGenerating());
         await this.describe();
-        const how = this.lines ? await this.change(now, true) : await this.compare(now);
-        if (!this.signal.aborted) this.hearing.synced(how);
+        const how = this.lines ? await this.change(now, this.isMeant(now)) : await this.compare(now);
+        const sure = how === 'none' && this.isDoubtful ? await this.compare(now) : how;
+        this.isEmptied = this.isDoubtful = false;
+        if (!this.signal.aborted) this.hearing.synced(sure);
+    }
+
+    /** Whether what is in the page now is the chat, and one that the server should have. */
+    async isReady() {
+        if (messages().length) identify(messages()); // before SillyTavern saves
+        this.isKept ||= await (this.looked ??= this.look()) || this.isKept;
+        if (!this.isKept) return false; // at its next opening it would be another chat
+        const isThere = messages().length > 0 || await this.isLeftEmpty();
+        return isThere && this.isOpen();
+    }
+
+    async look() { return await remembered('fields', this.chat.id) !== null || isInFile(); }
+
+    /** SillyTavern began to save a chat. @param {number} at milliseconds, as performance.now() counts */
+    saved(at) { this.isKept ||= at >= this.begun; }
+
+    /** Whether a person emptied the chat; it is empty while it is loaded, too. */
+    async isLeftEmpty() {
+        if (this.isEmptied) await new Promise((done) => setTimeout(done, EMPTY_MS));
+        return this.isEmptied && !messages().length;
+    }
+
+    /**
+     * Whether a person made the chat as short as it is: what was loaded anew has no line that was there before.
+     * @param {Line[]} now
+     */
+    isMeant(now) {
+        const known = new Set(this.lines);
+        return this.isEmptied || now.some((line) => known.has(line));
     }
 
     /** @param {number[]} places of messages that are too long */
@@ -116,9 +160,9 @@ export class Following {
     /** @param {Line[]} now @param {boolean} isMeant whether a person made it that short @returns {Promise<How>} */
     async change(now, isMeant) {
         const known = /** @type {Line[]} */ (this.lines);
-        const ops = diff(known, now);
-        if (!ops.length) return 'none';
         const shrinks = 2 * now.length < known.length;
+        const ops = shrinks && !isMeant ? [/** @type {const} */ ({ kind: 'whole', lines: now })] : diff(known, now);
+        if (!ops.length) return 'none';
         if (shrinks && isMeant) await remember('shrunk', this.chat.id, true); // for a later page, should this fail
         for (const op of ops) await this.send(op, isMeant);
         this.lines = now; // dates and the like may be other ones
@@ -169,11 +213,22 @@ export class Following {
             if (isLong(now)) await this.approach(now, isMeant);
             else await this.replace(now, isMeant);
         } catch (error) {
-            if (/** @type {any} */ (error).status === 409 && !isMeant) this.hearing.refused(/** @type {any} */ (error));
+            if (/** @type {any} */ (error).status === 409 && !isMeant) this.ask(/** @type {any} */ (error));
             throw error;
         }
-        this.mayShrink = false;
+        this.mayShrink = this.isAsked = false;
         await remember('shrunk', this.chat.id, null);
+    }
+
+    /** Once, whether the server may forget most of the chat. @param {TurnfoldError} error */
+    ask(error) {
+        if (this.isAsked || this.signal.aborted) return;
+        this.isAsked = true;
+        const agree = () => {
+            this.mayShrink = true;
+            void this.changed();
+        };
+        this.hearing.refused(error, agree, this.signal);
     }
 
     /** Where the whole is more than a request may hold. @param {Line[]} now @param {boolean} isMeant */

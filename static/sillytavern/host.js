@@ -21,6 +21,16 @@ export function openChat() {
     return { id, title: String(chatId), parent: chatMetadata.main_chat ?? null, user: name1, character: group?.name ?? name2 };
 }
 
+/** The open chat's file as SillyTavern's server gives it: JSON, not parsed. @returns {Promise<string>} */
+export async function storedChat() {
+    const { characters, characterId, groupId, chatId, getRequestHeaders } = context();
+    const { name, avatar } = characters[characterId] ?? {};
+    const [path, asked] = groupId != null ? ['/api/chats/group/get', { id: chatId }]
+        : ['/api/chats/get', { ch_name: name, file_name: chatId, avatar_url: avatar }];
+    const sent = { method: 'POST', headers: getRequestHeaders(), body: JSON.stringify(asked) };
+    return (await fetch(path, sent)).text();
+}
+
 /**
  * One of SillyTavern's own modules, for what its context does not offer.
  * @param {string} path @returns {Promise<any>}
@@ -41,9 +51,11 @@ export async function isBusy() {
 
 /**
  * @param {'info'|'success'|'warning'|'error'} kind @param {string} text @param {Record<string, any>} [options] of toastr
+ * @returns {() => void} takes it away, if it is still there
  */
 export function toast(kind, text, options = {}) {
-    toastr[kind](text, 'Turnfold', { escapeHtml: true, preventDuplicates: true, ...options });
+    const shown = toastr[kind](text, 'Turnfold', { escapeHtml: true, preventDuplicates: true, ...options });
+    return () => { if (shown) toastr.clear(shown, { force: true }); };
 }
 
 /**

@@ -5,11 +5,12 @@
  * its metadata; it is known by its parent's file name having been seen under the same integrity.
  */
 
-import { context, openChat } from './host.js';
+import { context, openChat, storedChat } from './host.js';
 import { hash } from './ids.js';
 
 const KEY = 'turnfold-chats';
 const MOST = 500;
+const HEADER = 2000; // characters, in which a file says that it has metadata
 
 /**
  * @typedef {{id: string, title: string, parent: string|null, user: string, character: string, place: string}} Open
@@ -26,6 +27,17 @@ export function whichChat() {
     const { groupId, characterId } = context();
     const place = JSON.stringify([open.id, open.title, groupId ?? null, groupId == null ? String(characterId) : null]);
     return { ...open, id: idOf(open), place };
+}
+
+/**
+ * Whether the open chat's file has its id, or would be none to have it. SillyTavern gives a chat that has none another
+ * one at each opening, until it saves the chat.
+ */
+export async function isInFile() {
+    const { integrity } = context().chatMetadata;
+    const text = await storedChat().catch(() => null); // in doubt it has
+    const isTold = text?.slice(0, HEADER).includes('"chat_metadata"');
+    return !isTold || /** @type {string} */ (text).includes(`"integrity":${JSON.stringify(integrity)}`);
 }
 
 /** @param {NonNullable<ReturnType<typeof openChat>>} open */

@@ -5,17 +5,18 @@
  * and hiding a message emit no event, but save the chat: that is seen, too.
  */
 
-import { context, messages, on } from './host.js';
+import { messages, on } from './host.js';
 import { identify, idOf } from './history.js';
 import { Following } from './following.js';
 import { whichChat } from './identity.js';
-import { askToShrink, tellAway, tellBack, tellTooLong } from './notices.js';
+import { askToShrink, tellAway, tellBack, tellSlow, tellTooLong } from './notices.js';
 import { NO_MEMORY, session, tell } from './session.js';
 import { server, settings } from './settings.js';
 
 export { idOf };
 
 const CALM_MS = 150;
+const REST_MS = 15_000; // until a stream that was refused is asked for again
 const MOST_TRIES = 3; // what changes meanwhile is another change
 const CHANGES = [
     'MESSAGE_SENT', 'MESSAGE_RECEIVED', 'MESSAGE_SWIPED', 'MESSAGE_EDITED', 'MESSAGE_UPDATED', 'MESSAGE_SWIPE_DELETED',
@@ -31,6 +32,8 @@ let closing = new AbortController();
 /** @type {any} */
 let calm = null;
 let isPromised = false;
+let isSlow = false; // the server, right now
+let isAwaited = false;
 /** Under which settings the session was opened. */
 let terms = '';
 
@@ -44,7 +47,10 @@ export const isSettled = () => !isPromised && (following?.isSettled() ?? true);
 export function changed() {
     if (terms !== wanted()) open();
     if (!following?.isOpen()) return;
-    if (messages().length) identify(messages()); // before SillyTavern saves
+    if (messages().length) {
+        identify(messages()); // before SillyTavern saves
+        following.isEmptied = false;
+    }
     isPromised = true;
     clearTimeout(calm);
     calm = setTimeout(now, CALM_MS);
@@ -74,12 +80,28 @@ const wanted = () => JSON.stringify([settings().enabled, settings().server, sett
 /** Follows SillyTavern from now on. */
 export function startSync() {
     on(['CHAT_CHANGED'], open);
-    on(['MESSAGE_DELETED'], () => { if (following?.isOpen() && !context().chat.length) following.isEmptied = true; });
+    on(['MESSAGE_DELETED'], (left) => {
+        if (!left && !messages().length && following?.isOpen()) following.isEmptied = true;
+    });
+    on(['MESSAGE_SENT'], awaited);
+    on(['GENERATION_STARTED'], (_type, _options, isDry) => { if (!isDry) awaited(); });
     on(CHANGES, changed);
-    const isSave = (/** @type {PerformanceEntry} */ { name }) => SAVED.test(name);
-    new PerformanceObserver((list) => list.getEntries().some(isSave) && changed()).observe({ type: 'resource' });
+    new PerformanceObserver((list) => list.getEntries().forEach(seen)).observe({ type: 'resource' });
     new MutationObserver(changed).observe(document.body, { attributeFilter: ['data-generating'] });
     open();
+}
+
+/** SillyTavern saves a chat. @param {PerformanceEntry} request */
+function seen({ name, startTime }) {
+    if (!SAVED.test(name)) return;
+    following?.saved(startTime);
+    changed();
+}
+
+/** Somebody has written, or wants a reply: now it matters whether the server answers. */
+function awaited() {
+    isAwaited = true;
+    if (isSlow) tellSlow();
 }
 
 /** Leaves the chat that was open, and begins with the one that is. */
@@ -99,7 +121,7 @@ function open() {
 function close() {
     closing.abort();
     clearTimeout(calm);
-    isPromised = false;
+    isPromised = isSlow = isAwaited = false;
     following = null;
     const was = session.id;
     Object.assign(session, { id: null, chat: null, phase: 'closed', status: null, memory: NO_MEMORY, error: null });
@@ -109,6 +131,7 @@ function close() {
 /** @type {import('./following.js').Hearing} */
 const hearing = {
     synced(how) {
+        isSlow = isAwaited = false;
         if (how === 'none') return; // and nobody knows whether the server is there
         enter('ready', null);
         tellBack();
@@ -116,14 +139,16 @@ const hearing = {
         void watch();
     },
     failed(error) {
+        isSlow = false;
         enter('away', error);
         if (error.status !== 409) tellAway(error);
     },
+    slow() {
+        isSlow = true;
+        if (isAwaited) tellSlow();
+    },
     tooLong: tellTooLong,
-    refused: (error) => askToShrink(error, () => {
-        if (following) following.mayShrink = true;
-        void now();
-    }),
+    refused: askToShrink,
 };
 
 /** @param {'ready'|'away'} phase @param {import('./turnfold.js').TurnfoldError|null} error */
@@ -142,18 +167,38 @@ async function watch() {
     if (!chat || watching === signal) return;
     watching = signal;
     let isAgain = false;
+    let isLost = false;
     const onOpen = () => {
         if (isAgain) reconnected();
         isAgain = true;
+        isLost = false;
     };
-    const onLost = (/** @type {any} */ error) => { if (session.phase === 'ready') hearing.failed(error); };
+    const onLost = () => {
+        if (!isLost) doubt();
+        isAgain = isLost = true;
+    };
     try {
         for await (const told of chat.events({ signal, onOpen, onLost })) if (!signal.aborted) tell('event', told);
-    } catch (error) {
-        if (!signal.aborted) hearing.failed(/** @type {any} */ (error));
-    } finally {
-        if (watching === signal) watching = null;
+    } catch {
+        if (signal.aborted) return;
+        doubt(); // syncing finds out what is wrong
+        setTimeout(() => again(signal), REST_MS);
+        return;
     }
+    if (watching === signal) watching = null;
+}
+
+/** @param {AbortSignal} signal of a chat whose stream was refused */
+function again(signal) {
+    if (signal.aborted) return;
+    watching = null;
+    doubt();
+}
+
+/** Whether the server is still there is asked at once, even if there is nothing to send. */
+function doubt() {
+    if (following) following.isDoubtful = true;
+    void now();
 }
 
 /** The server is back; it may have been another one's in the meantime. */
