@@ -134,16 +134,18 @@ async function askProfile(call, profile, signal) {
 }
 
 /**
- * KoboldAI, Horde and NovelAI: through `generateRaw`, with the user's own length. It cannot be cut.
+ * KoboldAI, Horde and NovelAI: through `generateRaw`, with the user's own length. It cannot be cut, and in versions
+ * that have no `generateRawData` the user's scripts change the answer.
  * @param {Asked} call
  */
 async function askRaw(call) {
-    const { eventSource, eventTypes, generateRaw } = context();
+    const { eventSource, eventTypes, extractMessageFromData, generateRaw, generateRawData, mainApi } = context();
     const fill = (/** @type {any} */ data) => { data.prompt = filled(data.prompt, call); };
     eventSource.makeFirst(eventTypes.GENERATE_AFTER_COMBINE_PROMPTS, fill);
     try {
-        const systemPrompt = call.system_prompt && SYSTEM;
-        return answer(await generateRaw({ prompt: passage(), systemPrompt, trimNames: false }));
+        const asked = { prompt: passage(), systemPrompt: call.system_prompt && SYSTEM, trimNames: false };
+        if (!generateRawData) return answer(await generateRaw(asked));
+        return answer(extractMessageFromData(await generateRawData(asked), mainApi));
     } catch (error) {
         throw failed(error, 0);
     } finally {

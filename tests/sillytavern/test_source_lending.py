@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from playwright.sync_api import Route
 
 from tests.support.fake_model import FakeModel
 from tests.support.fake_replies import answer, blank, status
@@ -178,6 +179,36 @@ def test_a_text_completion_gets_the_template_and_no_more(playing: TavernPage, mo
     else:
         assert sent["prompt"] == f"{SYSTEM}\n{PASSAGE}\n"
     assert not any("User:" in end for end in sent.get("stop") or [])
+
+
+KOBOLD = """async (api) => {
+    const { kai_settings } = await import('/scripts/kai-settings.js');
+    kai_settings.preset_settings = 'gui';
+    jQuery('#main_api').val(api).trigger('change');
+}"""
+
+
+def test_kobold_is_asked_by_sillytaverns_own_means(playing: TavernPage) -> None:
+    """The older APIs get the two texts too, and nothing of the play's; what they refuse is told."""
+    asked: list[dict[str, Any]] = []
+    answers: list[dict[str, Any]] = [{"results": [{"text": "Folded."}]}, {"error": {"message": "Too long"}}]
+
+    def reply(route: Route) -> None:
+        asked.append(route.request.post_data_json)
+        route.fulfill(json=answers.pop(0))
+
+    playing.page.route("**/api/backends/kobold/generate", reply)
+    playing.js(KOBOLD, "kobold")
+    before = playing.js(STATE)
+    try:
+        assert ask(playing)["text"] == "Folded."
+        assert ask(playing)["failed"]
+        assert playing.js(STATE) == before
+    finally:
+        playing.js(KOBOLD, "openai")
+        playing.page.unroute("**/api/backends/kobold/generate", reply)
+    assert all(SYSTEM in one["prompt"] and PASSAGE in one["prompt"] for one in asked)
+    assert "LEAK" not in str(asked)
 
 
 PROFILE = """([url, id]) => {
