@@ -63,6 +63,70 @@ def test_in_the_prompt(tavern: TavernPage, traffic: Traffic, turnfold: Service) 
     assert traffic.is_equal()
 
 
+PLACED = """async (placement) => {
+    const { settings } = await import('/scripts/extensions/third-party/turnfold/settings.js');
+    settings().placement = placement;
+    (await import('/scripts/extensions/third-party/turnfold/prompt.js')).place();
+}"""
+MACRO = """text => {
+    const { prompts } = SillyTavern.getContext().chatCompletionSettings;
+    prompts.find((one) => one.identifier === 'main').content = text;
+}"""
+
+
+@both_versions
+def test_placed(tavern: TavernPage, traffic: Traffic, turnfold: Service) -> None:
+    """The memory stands where the settings say, in the role that they say, once: after or before the main prompt, in
+    the chat at a depth, or only where a prompt has the macro.
+    """
+    turnfold.post(f"/chats/{tavern.chat_id}/pause")
+    memory = traffic.remembered()
+    tavern.js(MACRO, "You are Seraphina.")
+
+    def roles(text: str, **placement: int) -> list[tuple[str, str]]:
+        tavern.js(PLACED, {"depth": 4, "role": 0, **placement})
+        tavern.send(text)
+        return [(one["role"], one["content"]) for one in tavern.prompt()]
+
+    try:
+        assert roles("One.", position=0)[:2] == [("system", "You are Seraphina."), ("system", memory)]
+        assert roles("Two.", position=2)[:2] == [("system", memory), ("system", "You are Seraphina.")]
+        said = roles("Three.", position=1, depth=1, role=1)
+        assert (said.count(("user", memory)), said[-2:]) == (1, [("user", memory), ("user", "Three.")])
+        tavern.js(MACRO, "Know this: {{turnfold_memory}}")
+        said = roles("Four.", position=-1)
+        assert said[0] == ("system", f"Know this: {memory}")
+        assert sum(memory in content for _, content in said) == 1
+    finally:
+        tavern.js(PLACED, {"position": 0, "depth": 4, "role": 0})
+
+
+TEXT_API = """async url => {
+    const { textCompletionSettings: text, powerUserSettings: power } = SillyTavern.getContext();
+    const { textgen_types } = await import('/scripts/textgen-settings.js');
+    text.type = textgen_types.GENERIC;
+    text.server_urls = { ...text.server_urls, [text.type]: url };
+    power.instruct.enabled = false;
+    jQuery('#main_api').val('textgenerationwebui').trigger('change');
+    (await import('/script.js')).setOnlineStatus('fake-small');
+}"""
+
+
+def test_placed_in_a_text_completion(tavern: TavernPage, traffic: Traffic) -> None:
+    """A text completion has the memory once, before the chat, and not the messages that it stands for."""
+    memory = traffic.remembered()
+    tavern.js(TEXT_API, tavern.model.base_url)
+    try:
+        tavern.send("Where now?")
+        sent = tavern.model.calls[-1].body["prompt"]
+    finally:
+        tavern.js("jQuery('#main_api').val('openai').trigger('change')")
+        tavern.js("tavernTest.ready()")
+    assert sent.count(memory) == 1
+    assert sent.index(memory) < sent.index("The tide is out.") < sent.index("Where now?")
+    assert "Where is the lantern?" not in sent
+
+
 @both_versions
 @pytest.mark.usefixtures("traffic")
 def test_quiet(tavern: TavernPage) -> None:
@@ -84,7 +148,6 @@ def test_left_at_once(tavern: TavernPage, traffic: Traffic) -> None:
     assert traffic.memory()["text"] == ""
 
 
-@both_versions
 def test_away(tavern: TavernPage, traffic: Traffic) -> None:
     """Without the server the known memory is used, even by a page that never saw it; one toast tells of it, one of its
     return, and what was missed is synced then.
