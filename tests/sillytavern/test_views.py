@@ -5,12 +5,13 @@ from pathlib import Path
 from tests.support.tavern import ROOT, SillyTavern
 from tests.support.tavern_views import VIEWS, staged
 
+TURNS = 60
 IMAGES = ROOT / "docs" / "img"
 
 
 def test_every_view_is_there(tmp_path: Path, sillytavern: SillyTavern) -> None:
     """Each view that scripts/screenshots takes a picture of comes up, has some size, and has a picture in docs/img."""
-    with staged(tmp_path, sillytavern) as stage:
+    with staged(tmp_path, sillytavern, TURNS) as stage:
         for name, view in VIEWS.items():
             box = view(stage).bounding_box()
             assert box, name

@@ -4,7 +4,10 @@ from copy import deepcopy
 from typing import Any
 
 # Extensions that come with it and are in no test's way, but take their time at every start of a page.
-UNUSED = ["expressions", "caption", "tts", "vectors", "stable-diffusion", "gallery", "translate", "assets", "memory"]
+UNUSED = [
+    *("expressions", "caption", "tts", "vectors", "stable-diffusion", "gallery", "translate", "assets", "memory"),
+    *("quick-reply", "token-counter", "attachments"),
+]
 
 # The server's configuration; what is missing has SillyTavern's default. Nothing is fetched from anywhere.
 SERVER: dict[str, Any] = {

@@ -40,6 +40,7 @@ class Stage:
     tavern: TavernPage
     turnfold: Service
     writer: FakeModel
+    turns: int
 
 
 View = Callable[[Stage], Locator]
@@ -53,8 +54,8 @@ def gist(request: Request) -> str:
 
 
 @contextmanager
-def staged(folder: Path, sillytavern: SillyTavern) -> Iterator[Stage]:
-    """A page of this SillyTavern, and a Turnfold of its own."""
+def staged(folder: Path, sillytavern: SillyTavern, turns: int = TURNS) -> Iterator[Stage]:
+    """A page of this SillyTavern, and a Turnfold of its own, for so many turns of the story."""
     with (
         FakeModel(gist) as writer,
         running(folder, cors_origins=sillytavern.url) as turnfold,
@@ -63,7 +64,7 @@ def staged(folder: Path, sillytavern: SillyTavern) -> Iterator[Stage]:
         turnfold.put("/connections/default", {"provider": "openai", "base_url": writer.base_url, "model": "local-8b"})
         sillytavern.configure(model=writer.base_url, turnfold=turnfold.url)
         page = TavernPage(browser.new_context(viewport=SCREEN, device_scale_factor=1.5), sillytavern, writer)
-        yield Stage(page, turnfold, writer)
+        yield Stage(page, turnfold, writer, turns)
         page.context.close()
 
 
@@ -73,7 +74,8 @@ def backlog(stage: Stage) -> Locator:
     page = stage.tavern
     page.js("name => tavernTest.character(name)", NARRATOR)
     page.open(NARRATOR)
-    name = page.tavern.seed_chat(NARRATOR, "Crossing the Veyl", messages[: 2 * TURNS + 1], {"integrity": "crossing"})
+    told = messages[: 2 * stage.turns + 1]
+    name = page.tavern.seed_chat(NARRATOR, "Crossing the Veyl", told, {"integrity": "crossing"})
     page.open_chat(name)
     found = page.page.locator("dialog[open]:has(.turnfold-backlog)")
     found.wait_for()
