@@ -38,10 +38,9 @@ export async function drawOffer(offer, signal) {
     const off = offer.running ? [box(OFF)] : [];
     const scope = scopes();
     const choices = CHOICES.map(([choice, title, meaning]) => {
-        const label = element('span', {}, element('b', {}, title), element('span', {}, meaning));
         const look = { className: 'turnfold-choice', 'data-choice': choice };
         const made = button('', () => { answer = choice; popup.complete(null); }, look);
-        made.append(label);
+        made.append(element('b', {}, title), element('span', {}, meaning));
         return made;
     });
     const popup = dialog(element('div', { className: 'turnfold-backlog turnfold-takeover' },
@@ -67,7 +66,7 @@ function scopes() {
     const [all, chat] = [true, false].map((checked) => element('input', { type: 'radio', name: 'tf-takes', checked }));
     const row = (/** @type {Node} */ input, /** @type {string} */ text) => element('label', {}, input, text);
     const legend = element('legend', {}, 'These settings then hold for');
-    const root = element('fieldset', { className: 'tf-scope turnfold-scope' }, legend,
+    const root = element('fieldset', { className: 'turnfold-scope' }, legend,
         row(all, 'all chats, as they do in Summaryception'), row(chat, 'this chat alone'));
     return { all, root };
 }

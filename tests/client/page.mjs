@@ -67,6 +67,13 @@ Object.assign(globalThis, {
 });
 globalThis.addEventListener ??= () => {};
 
+const later = globalThis.setTimeout;
+/** Node need not wait for patience that nobody has need of any more. */
+globalThis.setTimeout = (work, wait, ...given) => {
+    const timer = later(work, wait, ...given);
+    return wait > 1000 ? timer.unref() : timer;
+};
+
 const STATUS = {
     strategy: 'layered', memory_version: 1, memory_tokens: 0, stale_snippets: 0, layers: [], job: null, paused: false,
     counts: { ghosted: 0, omitted: 0 }, connection: { name: 'default' }, backlog: { choice_needed: false },

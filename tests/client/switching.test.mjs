@@ -1,7 +1,7 @@
 /** A chat that is left while a command, a repair or a takeover of it is under way: the next one is let alone. */
 
 import assert from 'node:assert/strict';
-import { beforeEach, test } from 'node:test';
+import { after, beforeEach, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { gate, message, openChat, press, seen, serverAnswers, tavern, until } from './page.mjs';
 
@@ -41,6 +41,8 @@ async function openedOld(id) {
 const sent = (method, path) => seen.calls.filter(([how, where]) => how === method && where.endsWith(path));
 const settingsOf = (id) => sent('PUT', `/chats/${id}`).map(([, , body]) => body.settings).filter(Boolean);
 const run = (name, given, words = '') => seen.commands[name].callback(given, words);
+
+after(() => openChat('', [])); // nothing is followed any more, and Node can end
 
 beforeEach(() => {
     for (const all of [seen.calls, seen.toasts, seen.dialogs, seen.saves]) all.length = 0;
