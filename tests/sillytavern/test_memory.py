@@ -68,9 +68,12 @@ PLACED = """async (placement) => {
     settings().placement = placement;
     (await import('/scripts/extensions/third-party/turnfold/prompt.js')).place();
 }"""
-MACRO = """text => {
+MAIN = """text => {
     const { prompts } = SillyTavern.getContext().chatCompletionSettings;
-    prompts.find((one) => one.identifier === 'main').content = text;
+    const main = prompts.find((one) => one.identifier === 'main');
+    const before = main.content;
+    main.content = text;
+    return before;
 }"""
 
 
@@ -81,7 +84,7 @@ def test_placed(tavern: TavernPage, traffic: Traffic, turnfold: Service) -> None
     """
     turnfold.post(f"/chats/{tavern.chat_id}/pause")
     memory = traffic.remembered()
-    tavern.js(MACRO, "You are Seraphina.")
+    before = tavern.js(MAIN, "You are Seraphina.")
 
     def roles(text: str, **placement: int) -> list[tuple[str, str]]:
         tavern.js(PLACED, {"depth": 4, "role": 0, **placement})
@@ -93,11 +96,12 @@ def test_placed(tavern: TavernPage, traffic: Traffic, turnfold: Service) -> None
         assert roles("Two.", position=2)[:2] == [("system", memory), ("system", "You are Seraphina.")]
         said = roles("Three.", position=1, depth=1, role=1)
         assert (said.count(("user", memory)), said[-2:]) == (1, [("user", memory), ("user", "Three.")])
-        tavern.js(MACRO, "Know this: {{turnfold_memory}}")
+        tavern.js(MAIN, "Know this: {{turnfold_memory}}")
         said = roles("Four.", position=-1)
         assert said[0] == ("system", f"Know this: {memory}")
         assert sum(memory in content for _, content in said) == 1
     finally:
+        tavern.js(MAIN, before)
         tavern.js(PLACED, {"position": 0, "depth": 4, "role": 0})
 
 

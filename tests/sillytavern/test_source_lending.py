@@ -194,7 +194,7 @@ def test_kobold_is_asked_by_sillytaverns_own_means(playing: TavernPage) -> None:
     answers: list[dict[str, Any]] = [{"results": [{"text": "Folded."}]}, {"error": {"message": "Too long"}}]
 
     def reply(route: Route) -> None:
-        asked.append(route.request.post_data_json)
+        asked.append(route.request.post_data_json or {})
         route.fulfill(json=answers.pop(0))
 
     playing.page.route("**/api/backends/kobold/generate", reply)
