@@ -156,7 +156,7 @@ export function linkOf(theirs) {
 /** @param {string} provider @param {any} url @param {any} model @param {any} more @returns {Link|null} */
 function elsewhere(provider, url, model, more) {
     if (!text(url) || !text(model)) return null;
-    const key = more.api_key ? ', with its key' : '';
+    const key = more.api_key ? ' (with its key)' : '';
     return { id: 'connection', kind: 'server', text: `${model} at ${url}${key} writes the summaries`,
         note: 'Turnfold’s server calls it itself, so the address is seen from there.',
         connection: { provider, base_url: url.trim(), model, ...more } };

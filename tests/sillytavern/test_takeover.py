@@ -22,6 +22,10 @@ RUNNING = """() => {
     document.body.append(script);
 }"""
 
+OWN_MODEL = """() => {
+    SillyTavern.getContext().extensionSettings.turnfold.source = { kind: 'main', profile: '' };
+}"""
+
 
 @pytest.fixture
 def chat(tavern: TavernPage) -> str:
@@ -166,6 +170,40 @@ SETTINGS = {
     **{"connectionSource": "openai", "openaiUrl": "http://127.0.0.1:9/v1", "openaiModel": "tiny"},
     **{"openaiKey": "sk-secret", "openaiMaxTokens": 300},
 }
+
+
+@pytest.mark.parametrize(
+    ("theirs", "source", "scope"),
+    [
+        ({"connectionSource": "default"}, {"kind": "main", "profile": ""}, "all"),
+        ({"connectionSource": "profile", "connectionProfileId": "p1"}, {"kind": "profile", "profile": "p1"}, "chat"),
+    ],
+    ids=["main", "profile"],
+)
+def test_who_writes_comes_along(
+    tavern: TavernPage, turnfold: Service, chat: str, theirs: dict[str, Any], source: dict[str, str], scope: str
+) -> None:
+    """SillyTavern's connection is used as it is there, for all chats or for this one, and this page knows its part."""
+    turnfold.put("/connections/SillyTavern", {"provider": "client", "timeout_s": 900, "context_size": 7000})
+    _configure(tavern, theirs)
+    try:
+        tavern.open_chat(chat)
+        offer = _offer(tavern)
+        assert "These settings then hold for" in offer.inner_text()
+        offer.get_by_label("all chats" if scope == "all" else "this chat alone").check()
+        _choose(tavern, "taken")
+        tavern.until("() => SillyTavern.getContext().chatMetadata.turnfold?.summaryception === 'taken'", seconds=30)
+        kept = turnfold.get("/connections/SillyTavern").json()
+        assert (kept["timeout_s"], kept["context_size"]) == (900, 7000)
+        assert tavern.js("SillyTavern.getContext().extensionSettings.turnfold.source") == source
+        assert turnfold.status(tavern.chat_id)["connection"]["name"] == "SillyTavern"
+        everywhere = turnfold.get("/settings").json()["settings"].get("connection")
+        assert everywhere == ("SillyTavern" if scope == "all" else None)
+    finally:
+        turnfold.patch("/settings", {"connection": None})
+        tavern.js(
+            "() => { SillyTavern.getContext().extensionSettings.turnfold.source = { kind: 'main', profile: '' }; }"
+        )
 
 
 def test_fork_with_ids(tavern: TavernPage, turnfold: Service) -> None:
