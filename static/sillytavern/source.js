@@ -41,6 +41,8 @@ const left = new Map();
 let opened = null;
 /** @type {string|null} the chat that was asked about since it was opened, or the server came back */
 let looked = null;
+/** @type {string|null} the last chat that the server was known to have */
+let known = null;
 
 /**
  * @typedef {{kind: 'main'|'profile'|'openai'|'ollama'|'extractive', title: string, hint: string,
@@ -146,7 +148,7 @@ export function startSource() {
 function look() {
     if (session.phase === 'away') looked = null;
     if (session.phase !== 'ready' || !session.id || looked === session.id) return;
-    looked = session.id;
+    looked = known = session.id;
     wake(session.id);
 }
 
@@ -176,7 +178,7 @@ function change() {
     looked = null;
     if (!settings().enabled) giveBack();
     if (session.id === opened) return;
-    if (opened) goOn(opened);
+    if (opened && opened === known) goOn(opened); // another is asked for in vain, and browsers print that
     opened = session.id;
     if (opened) left.get(opened)?.abort();
 }
