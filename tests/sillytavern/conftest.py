@@ -19,7 +19,7 @@ No test here may be a coroutine: Playwright's loop runs in the same thread.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ from tests.support.tavern_page import TavernPage
 IN_CI = os.environ.get("CI") == "true"
 OpenTavern = Callable[..., TavernPage]
 
+LOG_CHARS = 4000
 HERE = Path(__file__).parent
 
 
@@ -54,6 +55,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     chosen = [mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")]
     if "version" in metafunc.fixturenames and "version" not in chosen:
         metafunc.parametrize("version", VERSIONS[:1], scope="module")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """What SillyTavern's server printed last is told with a failure."""
+    report = yield
+    tavern = getattr(item, "funcargs", {}).get("sillytavern")
+    if report.failed and isinstance(tavern, SillyTavern):
+        report.sections.append(("SillyTavern's log", tavern.log[-LOG_CHARS:]))
+    return report
 
 
 @pytest.fixture(scope="session")
