@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -95,8 +96,11 @@ class SillyTavern:
     def seed_chat(
         self, character: str, name: str, messages: Sequence[dict[str, Any]], metadata: dict[str, Any] | None = None
     ) -> str:
-        """Write a chat file; `messages` as `line` makes them. Gives its name, for TavernPage.open_chat."""
-        header = {"user_name": "User", "character_name": character, "chat_metadata": metadata or {}}
+        """Write a chat file; `messages` as `line` makes them. Gives its name, for TavernPage.open_chat.
+        It has an id of its own unless the metadata says otherwise: "" is none.
+        """
+        chat_metadata = {"integrity": str(uuid4()), **(metadata or {})}
+        header = {"user_name": "User", "character_name": character, "chat_metadata": chat_metadata}
         lines = [json.dumps(one) for one in (header, *messages)]
         (self.chats(character) / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
         return name
