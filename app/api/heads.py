@@ -2,6 +2,9 @@
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+HEAD = "turnfold.head"
+"""In the scope of what was a HEAD, for what must not be done for it."""
+
 
 class Heads:
     """Runs GET for HEAD and sends the headers alone; an answer that would never end, ends there."""
@@ -26,4 +29,4 @@ class Heads:
         async def listen() -> Message:
             return {"type": "http.disconnect"} if ended else await receive()
 
-        await self.app({**scope, "method": "GET"}, listen, send_headers)
+        await self.app({**scope, "method": "GET", HEAD: True}, listen, send_headers)

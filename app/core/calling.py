@@ -6,8 +6,9 @@ Moments are epoch milliseconds.
 from dataclasses import dataclass
 from typing import Literal
 
-Ending = Literal["answered", "timed_out", "withdrawn", "cut"]
-"""How a call ends: `withdrawn` where it is to be asked anew, `cut` where nobody wants it any more."""
+Ending = Literal["answered", "timed_out", "withdrawn", "cut", "orphaned"]
+"""How a call ends: `withdrawn` where it is to be asked anew, `cut` where nobody wants it any more, `orphaned` where the
+process that asked has died."""
 
 Course = Literal["wait", "free", "timed_out", "ended"]
 
@@ -17,7 +18,8 @@ ALIVE_MS = 10_000
 _ENDED = {
     "answered": "has been answered already",
     "timed_out": "took longer than its connection's timeout_s; if it is still wanted, it waits under another id",
-    "withdrawn": "is asked anew, because settings or the connection were changed; it waits under another id",
+    "withdrawn": "is asked anew, because messages, settings or the connection were changed; it waits under another id",
+    "orphaned": "was asked by a process that has ended; if it is still wanted, it waits under another id",
     "cut": "is not wanted any more, because its job was stopped",
 }
 

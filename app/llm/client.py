@@ -9,7 +9,7 @@ from app.core import calling
 from app.core.acceptance import Ending
 from app.core.calling import Prompt, Reply, Trouble
 from app.core.health import Trial
-from app.core.retry import Failure
+from app.core.retry import RETRIED_STATUSES, Failure
 from app.core.summary import Connection, SummaryRequest
 from app.errors import ModelWithdrawn
 from app.llm.wire import DEFAULT_TEMPERATURE, MAX_ANSWER_CHARS, Answer, Ask, CallFailed, endless
@@ -80,8 +80,10 @@ def _answer(said: Reply) -> Answer:
 
 def _failed(trouble: Trouble) -> CallFailed:
     said = _quoted(trouble.message)
-    if trouble.status is not None and 400 <= trouble.status <= 599:
+    if trouble.status in RETRIED_STATUSES or 400 <= (trouble.status or 0) < 500:
         return CallFailed(Failure("status", trouble.status, trouble.retry_after_s, said))
+    if trouble.status is not None:  # such as 52x of a proxy before the model: it may be back any moment
+        said = f"{trouble.status}: {said}"
     reason = f"reported an error: {said}" if said else "reported an error without a word"
     return CallFailed(Failure("connection", retry_after=trouble.retry_after_s, reason=reason))
 

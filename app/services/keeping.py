@@ -19,7 +19,7 @@ from app.services.ports import Runner
 from app.services.preconditions import check_etag, etag
 from app.services.questions import note_new_server_settings, note_new_settings
 from app.services.reading import read_state, require_chat
-from app.services.recalling import recall
+from app.services.recalling import recall, recall_untaken
 from app.services.reporting import CountsView, count_messages
 from app.services.retiring import retire
 from app.services.switching import Switched, switch
@@ -215,6 +215,8 @@ def _change(session: Session, chat: Chat, fields: Mapping[str, Any]) -> Switched
             note_new_settings(state, former)
         if _model_of(state.settings) != _model_of(former):
             reset_windows(session, chat.key)
+    if before[1:3] != (chat.user_name, chat.character_name):
+        recall_untaken(session, chat.key)  # they name the speakers
     if before != (chat.title, chat.user_name, chat.character_name, chat.strategy, chat.settings):
         chat.revision += 1
     return switched

@@ -1,6 +1,7 @@
 """What slash commands say to a person: how things stand, and what happens next."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 
 from app.core.facts import count
 from app.core.model import Strategy
@@ -14,6 +15,8 @@ CHOICES: Mapping[str, str] = {
     "one": "fold one batch now, then one more with every reply",
     "skip": "leave these turns as they are; nothing is hidden",
 }
+
+_HOURS = timedelta(hours=12)
 
 _IDLE = {
     "strategy_none": "This chat keeps no memory: its strategy is none. Nothing folds.",
@@ -240,7 +243,7 @@ def _is_free(status: Status) -> bool:
 
 
 def _health(connection: ConnectionStatus) -> str:
-    retry = f" until {connection.retry_at:%H:%M:%S} UTC" if connection.retry_at else ""
+    retry = f" until {_moment(connection.retry_at)}" if connection.retry_at else ""
     return f"{connection.state.replace('_', ' ')}{retry}"
 
 
@@ -248,7 +251,7 @@ def _trouble(status: Status) -> Iterable[str]:
     error = status.last_error
     if error is None:
         return []
-    again = f" Tried again at {error.retry_at:%H:%M:%S} UTC." if error.retry_at else ""
+    again = f" Tried again at {_moment(error.retry_at)}." if error.retry_at else ""
     return [f"Last error: {error.detail}{again}"]
 
 
@@ -256,3 +259,9 @@ def _switches(status: Status) -> str:
     switches = {"disabled": not status.enabled, "paused": status.paused}
     named = [name for name, on in switches.items() if on]
     return f" ({', '.join(named)})" if named else ""
+
+
+def _moment(moment: datetime) -> str:
+    """The time, and the day if it is none of the next hours."""
+    day = f"{moment:%Y-%m-%d} " if abs(moment - datetime.now(UTC)) > _HOURS else ""
+    return f"{day}{moment:%H:%M:%S} UTC"

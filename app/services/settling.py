@@ -9,6 +9,7 @@ from sqlmodel import Session
 
 from app.core.edits import Effect, effect_of_removal
 from app.core.model import Strategy
+from app.services.recalling import recall_all, recall_untaken
 from app.store import history, messages, snippets, trees
 from app.store.history import Row
 from app.store.messages import LEAVES
@@ -65,6 +66,7 @@ def settle(session: Session, chat: Chat, traces: Traces) -> int:
 
     A summary that is written anew gives way to its newest predecessor that ends before the change instead.
     """
+    recall_untaken(session, chat.key)
     _free_head(session, chat, traces)
     for strategy in filter(lambda one: one.rewrites, Strategy):
         if give_way(session, chat.key, strategy, traces) and strategy == chat.strategy:
@@ -139,6 +141,7 @@ def forget(session: Session, chat: Chat) -> int:
     messages.uncover_all(session, chat.key)
     told = bool(snippets.live(session, chat.key, chat.strategy))
     gone = snippets.remove_all(session, chat.key)
+    recall_all(session, chat.key)
     chat.epoch += 1
     chat.memory_version += told
     chat.last_error = chat.retry_at = None

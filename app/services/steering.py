@@ -21,7 +21,7 @@ from app.services.settling import forget
 from app.services.starting import can_fold, queue, queue_if_due
 from app.services.waiting import read_waiting
 from app.services.working import JobView, show_job
-from app.store import chats, counting, jobs, messages, trees
+from app.store import chats, client_calls, counting, jobs, messages, trees
 from app.store.engine import Database
 from app.store.tables import Chat
 
@@ -181,6 +181,7 @@ def _cancel(session: Session, chat_key: int, reason: str) -> str | None:
     if job is None:
         return None
     jobs.finish(session, job, "cancelled", reason)
+    client_calls.withdraw(session, client_calls.of_summary(chat_key), "cut")
     return job.id
 
 

@@ -23,7 +23,7 @@ class ClientCall(SQLModel, table=True):
         Index(None, "chat_key"),
         Index(None, "state", "key"),
         ForeignKeyConstraint(["chat_key"], ["chats.key"], ondelete="CASCADE"),
-        CheckConstraint("state IN ('waiting', 'answered', 'timed_out', 'withdrawn', 'cut')", name="state"),
+        CheckConstraint("state IN ('waiting', 'answered', 'timed_out', 'withdrawn', 'cut', 'orphaned')", name="state"),
         {"sqlite_autoincrement": True},
     )
 

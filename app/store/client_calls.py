@@ -126,9 +126,9 @@ def end(session: Session, call_id: str, how: Ending) -> None:
     _change(session, call_id, None, {"prompt": None, "reply": None})
 
 
-def withdraw(session: Session, which: ColumnElement[bool]) -> None:
+def withdraw(session: Session, which: ColumnElement[bool], how: Ending = "withdrawn") -> None:
     """Have calls asked anew by whoever waits for them, if that is still wanted then."""
-    rows(session, update(_TABLE).where(_WAITING, which).values(state="withdrawn", prompt=None), {})
+    rows(session, update(_TABLE).where(_WAITING, which).values(state=how, prompt=None), {})
 
 
 def of_connection(name: str) -> ColumnElement[bool]:

@@ -123,7 +123,7 @@ def finish(session: Session, job: Job, state: str, reason: str | None, error: di
 def interrupt(session: Session, job: Job, reason: str) -> None:
     """End a job whose process ended; its chat says that work was left, and nobody answers what it had asked."""
     finish(session, job, "interrupted", reason)
-    client_calls.withdraw(session, client_calls.of_summary(job.chat_key))
+    client_calls.withdraw(session, client_calls.of_summary(job.chat_key), "orphaned")
     chat = session.get(Chat, job.chat_key)
     if chat is not None:
         chat.retry_at = now_ms()

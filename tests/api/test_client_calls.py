@@ -210,3 +210,54 @@ def test_a_test_of_the_connection(service: Service, chat: str) -> None:
     assert (found["ok"], "asked for prompts at" in found["detail"]) == (True, True)
     assert service.get("/connections/SillyTavern/models").json()["items"] == []
     assert service.http.get("/readyz").status_code == 200
+
+
+@pytest.mark.parametrize("change", ["edit", "delete", "hide", "name", "sync"])
+def test_what_changed_is_not_told_any_more(service: Service, chat: str, change: str) -> None:
+    """A prompt that nobody has taken is made anew from what is stored then; one that somebody answers stays."""
+    follow(service, chat)
+    service.say(chat, 1, 2, fold="background")
+    until_seen(lambda: waiting(service, chat) is not None)
+    message = f"/chats/{chat}/messages/u1"
+    if change == "edit":
+        service.patch(message, {"content": "Mira sings."})
+    elif change == "delete":
+        service.http.delete(f"/v1{message}")
+    elif change == "hide":
+        service.patch(message, {"hidden": True})
+    elif change == "name":
+        service.patch(f"/chats/{chat}", {"user_name": "Mirabelle"})
+    else:
+        service.put(f"/chats/{chat}/messages", {"messages": [{"role": "user", "content": "Anew."}], "reset": True})
+        until_seen(lambda: waiting(service, chat) is None)
+        return
+    [call] = take(service, chat)
+    assert ("Mira asks about gate 1." in call["prompt"]) == (change == "name")
+    assert ("Mirabelle" in call["prompt"]) == (change == "name")
+    service.patch(f"/chats/{chat}/messages/a2", {"content": "Tom waits."})
+    assert service.post(f"/client-calls/{call['id']}/renew").status_code == 200
+
+
+def test_a_head_takes_no_prompt(service: Service, chat: str) -> None:
+    """Whoever reads no prompt holds none."""
+    follow(service, chat)
+    service.say(chat, 1, 2, fold="background")
+    until_seen(lambda: waiting(service, chat) is not None)
+    assert service.http.head("/v1/client-calls", params={"chat_id": chat}).status_code == 200
+    assert waiting(service, chat)["leased"] == 0
+    assert take_one(service, chat)
+
+
+@pytest.mark.parametrize(("status", "again"), [(524, True), (503, True), (401, False), (418, False)])
+def test_a_frontends_status_says_whether_it_is_asked_again(
+    service: Service, chat: str, status: int, again: bool
+) -> None:
+    """What a server or a proxy before it may get over is tried again; a refusal is not."""
+    follow(service, chat)
+    service.say(chat, 1, 2, fold="background")
+    call = take_one(service, chat)
+    error = {"message": "no", "status": status}
+    assert service.post(f"/client-calls/{call}", {"error": error}).status_code == 204
+    until_seen(lambda: service.status(chat)["connection"]["state"] != "ok" or service.status(chat)["last_error"])
+    assert (service.status(chat)["job"] is not None) == again
+    service.post(f"/chats/{chat}/stop")

@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import Body, Path, Query, Request
 
 from app.api.dependencies import ServicesDep
+from app.api.heads import HEAD
 from app.api.paging import Paged
 from app.api.problems import problem_docs
 from app.api.routing import new_router
@@ -50,6 +51,8 @@ async def take_calls(
     if request.headers.get("sec-fetch-mode", "cors") not in _BY_SCRIPT:
         # A picture on any page carries no Origin, and would take prompts that nobody answers.
         raise Forbidden("Prompts are taken by a script that answers them: not by a link, and not by a picture.")
+    if HEAD in request.scope:
+        return Paged([], None)  # whoever reads no prompt takes none
     wanted = Wanted(chat_id, client, limit, wait_s, lease_s, request.is_disconnected)
     return Paged(await services.client_calls.hand_out(wanted), None)
 
