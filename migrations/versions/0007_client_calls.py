@@ -30,7 +30,8 @@ def upgrade() -> None:
         sa.Column("client", sa.String(length=200), nullable=True),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.CheckConstraint(
-            "state IN ('waiting', 'answered', 'timed_out', 'withdrawn', 'cut', 'orphaned')", name=op.f("ck_client_calls_state")
+            "state IN ('waiting', 'answered', 'timed_out', 'withdrawn', 'cut', 'orphaned')",
+            name=op.f("ck_client_calls_state"),
         ),
         sa.ForeignKeyConstraint(["chat_key"], ["chats.key"], name=op.f("fk_client_calls_chat_key"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("key", name=op.f("pk_client_calls")),

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from threading import Semaphore
+from typing import Any
 
 import httpx
 import pytest
@@ -185,7 +186,7 @@ def test_what_a_person_does_to_the_memory_is_told(service: Service, chat: str) -
         service.post(f"/chats/{chat}/summarize")
         service.settled(chat)
         service.post(f"/chats/{chat}/clear")
-        told = []
+        told: list[dict[str, Any]] = []
         while not told or told[-1]["why"] != "clear":
             event = stream.next()
             told += [event.data] if event.kind == "memory" else []
