@@ -1,7 +1,7 @@
 """What commands say, where a person must not be misled."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -103,13 +103,15 @@ def test_how_far_a_job_is() -> None:
 
 
 def test_trouble_is_told_with_the_time_it_ends() -> None:
-    """A connection that cools down, and an error that is tried again, say until when."""
-    error = ErrorView("provider_unavailable", "The model is away.", "default", None, NOW, LATER)
-    connection = replace(STATUS.connection, state="cooling_down", retry_at=LATER)
-    told = phrasing.status_text(replace(STATUS, last_error=error, connection=connection))
-    assert "Summarizer: default (openai), cooling down until 12:10:05 UTC" in told
-    assert "Last error: The model is away. Tried again at 12:10:05 UTC." in told
-    assert "The model is away." in phrasing.started_text(Started(JOB), replace(STATUS, last_error=error), "all")
+    """A connection that cools down, and an error that is tried again, say until when, with a day that is not near."""
+    soon = datetime.now(UTC) + timedelta(minutes=10)
+    for moment, when in ((soon, f"{soon:%H:%M:%S} UTC"), (LATER, "2026-03-01 12:10:05 UTC")):
+        error = ErrorView("provider_unavailable", "The model is away.", "default", None, NOW, moment)
+        connection = replace(STATUS.connection, state="cooling_down", retry_at=moment)
+        told = phrasing.status_text(replace(STATUS, last_error=error, connection=connection))
+        assert f"Summarizer: default (openai), cooling down until {when}" in told
+        assert f"Last error: The model is away. Tried again at {when}." in told
+        assert "The model is away." in phrasing.started_text(Started(JOB), replace(STATUS, last_error=error), "all")
 
 
 @pytest.mark.parametrize(
