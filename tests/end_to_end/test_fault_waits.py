@@ -78,6 +78,7 @@ def test_the_rest_is_kept_to_the_second(stage: Stage) -> None:
     assert stage.service.say("punctual", 15)["usage"]["calls"] == 1
     assert stage.service.status("punctual")["connection"] == {
         "name": "punctual", "provider": "openai", "model": "fake-small", "state": "ok", "retry_at": None,
+        "waiting": None,
     }  # fmt: skip
 
 
