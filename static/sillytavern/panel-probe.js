@@ -12,7 +12,7 @@ const PATIENCE_MS = 5000;
 export async function probe(address, key) {
     const { server } = new Turnfold({ server: address }); // as it will be called
     const url = parsed(server);
-    if (!url || !/^https?:$/.test(url.protocol)) return bad('This is no address.', 'It looks like http://127.0.0.1:8787.');
+    if (!url || /\s/.test(server) || !/^https?:$/.test(url.protocol)) return bad('This is no address.', 'It looks like http://127.0.0.1:8787.');
     if (location.protocol === 'https:' && url.protocol === 'http:' && !isLoopback(url.hostname)) {
         return bad('This page came by https, and browsers do not let it call http.', 'Give Turnfold an https address.');
     }

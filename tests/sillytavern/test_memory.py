@@ -83,7 +83,7 @@ def test_placed(tavern: TavernPage, traffic: Traffic, turnfold: Service) -> None
     the chat at a depth, or only where a prompt has the macro.
     """
     turnfold.post(f"/chats/{tavern.chat_id}/pause")
-    memory = traffic.remembered()
+    memory = traffic.up_to_date()
     before = tavern.js(MAIN, "You are Seraphina.")
 
     def roles(text: str, **placement: int) -> list[tuple[str, str]]:
@@ -118,7 +118,7 @@ TEXT_API = """async url => {
 
 def test_placed_in_a_text_completion(tavern: TavernPage, traffic: Traffic) -> None:
     """A text completion has the memory once, before the chat, and not the messages that it stands for."""
-    memory = traffic.remembered()
+    memory = traffic.up_to_date()
     tavern.js(TEXT_API, tavern.model.base_url)
     try:
         tavern.send("Where now?")

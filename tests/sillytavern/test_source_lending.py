@@ -53,7 +53,8 @@ STATE = """async () => {
     const context = SillyTavern.getContext();
     const script = await import('/script.js');
     return JSON.stringify({ chat: context.chatCompletionSettings, text: context.textCompletionSettings,
-        power: context.powerUserSettings, length: script.amount_gen, size: script.max_context, api: context.mainApi,
+        power: { ...context.powerUserSettings, servers: 0 }, length: script.amount_gen, size: script.max_context,
+        api: context.mainApi,
         injected: context.extensionPrompts.leak, variables: context.extensionSettings.variables,
         local: context.chatMetadata.variables, sending: script.is_send_press, chatLength: context.chat.length,
         shown: getComputedStyle(document.querySelector('#mes_stop')).display,
@@ -197,6 +198,7 @@ def test_kobold_is_asked_by_sillytaverns_own_means(playing: TavernPage) -> None:
         asked.append(route.request.post_data_json or {})
         route.fulfill(json=answers.pop(0))
 
+    playing.expect_errors("Error getting status")  # SillyTavern's own, of an API that is left again
     playing.page.route("**/api/backends/kobold/generate", reply)
     playing.js(KOBOLD, "kobold")
     before = playing.js(STATE)

@@ -38,9 +38,14 @@
         },
         async newChat() {
             const before = context().chatId;
-            await verbs.idle();
-            await modules.script.doNewChat();
-            await until('another chat', () => context().chatId !== before && context().chatMetadata.integrity && !busy());
+            for (let tries = 0; tries < 3; tries += 1) { // an API that is being left may keep it from a new chat
+                await verbs.idle();
+                if (context().chatId === before) await modules.script.doNewChat();
+                const isThere = () => context().chatId !== before && context().chatMetadata.integrity && !busy();
+                if (await until('another chat', isThere, 10).then(() => true, () => false)) return;
+            }
+            throw new Error(`no other chat: ${JSON.stringify([before, context().chatId, context().chatMetadata.integrity,
+                busy(), document.querySelector('dialog[open]')?.textContent])}`);
         },
         async openChat(name) {
             const { groupId } = context();

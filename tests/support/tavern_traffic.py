@@ -68,6 +68,13 @@ class Traffic:
         self._until("session.memory.text")
         return str(self.memory()["text"])
 
+    def up_to_date(self) -> str:
+        """The memory's text, once the page has what the server has."""
+        self.turnfold.settled(self.chat_id)
+        text = str(self.turnfold.get(f"/chats/{self.chat_id}/preview").json()["text"])
+        self._until(f"session.memory.text === {json.dumps(text)}")
+        return text
+
     def phase(self, wanted: str) -> None:
         """Wait until the session is in a phase."""
         self._until(f"session.phase === '{wanted}'")
