@@ -102,6 +102,8 @@ class Lender:
 
     def settled(self, chat: str) -> dict[str, Any]:
         """The chat's status once nothing is left to fold."""
+        # Until the page has synced it the server does not know the chat.
+        self.until(lambda: self.turnfold.get(f"/chats/{chat}").status_code == 200)
         self.until(lambda: (status := self.turnfold.status(chat))["job"] is None and status["counts"]["ghosted"] > 0)
         return self.turnfold.status(chat)
 
