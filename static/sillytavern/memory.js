@@ -29,6 +29,7 @@ let running = null;
 let due = null;
 /** @type {any} */
 let calm = null;
+let isBehind = false; // the memory was to be read, and has not been yet
 let fitted = ''; // the window that the memory was fitted to
 let version = 0; // of the knowledge here: whoever finds another one than he began with has come too late
 
@@ -71,10 +72,11 @@ async function read(isSure) {
     try {
         const status = await chat.status({ signal });
         if (signal.aborted) return;
-        const isSame = !isSure && session.status && shape(session.status) === shape(status);
+        const isSame = !isSure && !isBehind && session.status && shape(session.status) === shape(status);
         session.status = status;
         tell('status');
-        if (!isSame) await readMemory(status);
+        isBehind = !isSame;
+        if (isBehind) isBehind = !await readMemory(status);
         if (status.strategy === 'summary_buffer') foldAhead(chat, signal);
     } catch (error) {
         if (!(error instanceof TurnfoldError)) throw error;
@@ -84,6 +86,7 @@ async function read(isSure) {
 
 /** The last that is known stays, and is asked for again. @param {TurnfoldError} error */
 function failed(error) {
+    if (!error.status) return; // it is away: syncing tells of that, and of its return
     if (error.temporary) soon('memory', 1000 * (error.retryAfter ?? AGAIN_S));
     else tellUnread(error);
 }
@@ -93,23 +96,25 @@ function shape({ strategy, memory_version, memory_tokens, counts, stale_snippets
     return JSON.stringify([strategy, memory_version, memory_tokens, counts.ghosted, counts.omitted, stale_snippets]);
 }
 
-/** @param {any} status */
+/** @param {any} status @returns {Promise<boolean>} whether it is known now */
 async function readMemory({ memory_tokens: tokens, counts }) {
     if (!tokens && !counts.ghosted && !counts.omitted) return know({ ...NO_MEMORY, ids: [] });
     const { chat, signal } = session;
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
         await settled(PATIENCE_MS);
         const lines = synced();
+        if (!lines) return false; // nothing says which messages are meant until the chat is synced, which is told
         const asked = { messages: false, ...windowSize() };
         fitted = JSON.stringify(windowSize());
         const { memory, left_out: leftOut, warnings } = await /** @type {any} */ (chat).project(asked, { signal });
-        if (signal.aborted) return;
-        if (lines && lines === synced() && fits(lines, memory.covered_through)) {
+        if (signal.aborted) return false;
+        if (lines === synced() && fits(lines, memory.covered_through)) {
             const { text, version: memoryVersion, tokens: size } = memory;
             return know({ text, version: memoryVersion, tokens: size, warnings, ids: unsent(leftOut, lines) });
         }
     }
     soon('memory'); // the chat is changing faster than it can be read
+    return false;
 }
 
 /** @param {any[]} leftOut @param {import('./history.js').Line[]} lines */
@@ -126,10 +131,12 @@ const fits = (lines, through) => !through || lines[through.index]?.id === throug
 function know(known) {
     version += 1;
     ghosted = new Set(known.ids);
-    session.memory = { text: known.text, version: known.version, tokens: known.tokens ?? 0, warnings: known.warnings ?? [] };
+    const { text, tokens = 0, warnings = [] } = known; // an older page kept neither
+    session.memory = { text, version: known.version, tokens, warnings };
     inject(known.text);
     tell('memory');
     if (session.id) void remember('memory', session.id, known);
+    return true;
 }
 
 /**
@@ -155,6 +162,7 @@ async function recall() {
 
 function forget() {
     version += 1;
+    isBehind = false;
     ahead = -1;
     due = null;
     clearTimeout(calm);
