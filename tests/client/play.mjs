@@ -80,9 +80,9 @@ async function fail(turnfold, chat) {
 }
 
 async function end(chat) {
-    const events = chat.events();
-    const last = events.next();
+    const events = chat.events({ lastEventId: '0' });
+    let { value } = await events.next(); // something from before: the stream is open
     await chat.request('DELETE', '');
-    const { event } = (await last).value;
-    return { ending: event, over: (await events.next()).done, gone: (await failure(chat.status())).status };
+    while (value.event !== 'end') ({ value } = await events.next());
+    return { ending: value.event, over: (await events.next()).done, gone: (await failure(chat.status())).status };
 }
