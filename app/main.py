@@ -5,17 +5,14 @@ from contextlib import asynccontextmanager
 from importlib.metadata import version
 
 from fastapi import FastAPI
-from fastapi.openapi.docs import get_swagger_ui_html
-from fastapi.responses import FileResponse, HTMLResponse
-from fastapi.staticfiles import StaticFiles
 
 from app.api.guards import install_guards
 from app.api.idempotency import install_idempotency
+from app.api.pages import serve_pages
 from app.api.problems import install_problems
 from app.api.routes import routers
 from app.assembly import Server, assemble
 from app.logs import configure_logs
-from app.resources import resource_dir
 from app.settings import Settings
 from app.store.engine import sqlite_file
 from app.store.migrate import migrate
@@ -32,14 +29,14 @@ def create_app(settings: Settings | None = None, server: Server | None = None) -
         summary="Conversation memory for chat frontends.",
         description="Recent turns verbatim, older ones folded into layered summaries, nothing ever deleted.",
         lifespan=_lifespan,
-        docs_url=None,  # ours, below: FastAPI's own page loads its parts from elsewhere
+        docs_url=None,  # ours, in app.api.pages: FastAPI's own page loads its parts from elsewhere
         redoc_url=None,
     )
     app.state.server = server
     app.state.services = server.services
     for router in routers:
         app.include_router(router)
-    _serve_pages(app)
+    serve_pages(app)
     install_problems(app)
     install_idempotency(app, server.db)
     install_guards(app, settings)
@@ -54,24 +51,3 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     await server.start()
     yield
     await server.stop()
-
-
-def _serve_pages(app: FastAPI) -> None:
-    static = resource_dir("static")
-    app.mount("/static/docs", StaticFiles(packages=[("fastapi_offline", "static")]), name="docs")
-    app.mount("/static", StaticFiles(directory=static), name="static")
-
-    @app.get("/", include_in_schema=False)
-    def index() -> FileResponse:
-        return FileResponse(static / "index.html")
-
-    @app.get("/docs", include_in_schema=False)
-    def docs() -> HTMLResponse:
-        return get_swagger_ui_html(
-            openapi_url="/openapi.json",
-            title="Turnfold",
-            swagger_js_url="/static/docs/swagger-ui-bundle.js",
-            swagger_css_url="/static/docs/swagger-ui.css",
-            swagger_favicon_url="/static/icon.svg",
-            swagger_ui_parameters={"validatorUrl": None},
-        )

@@ -1,6 +1,7 @@
 """Who may call, by which paths, and what browsers are told about the answers."""
 
 import secrets
+from collections.abc import Sequence
 from urllib.parse import unquote_to_bytes
 
 from starlette.datastructures import MutableHeaders
@@ -11,15 +12,17 @@ from app.api.wire import headers
 from app.errors import InvalidRequest, Unauthorized
 
 _OPEN = frozenset({"/", "/healthz", "/readyz", "/docs", "/docs/oauth2-redirect", "/openapi.json", "/static"})
-_DOCS = frozenset({"/docs", "/docs/oauth2-redirect", "/redoc"})
+_DOCS = frozenset({"/docs", "/redoc"})
 
-_POLICY = (
-    "default-src 'none'; script-src {scripts}; style-src {styles}; img-src 'self' data:; font-src 'self'; "
-    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-PAGE_POLICY = _POLICY.format(scripts="'self'", styles="'self'")
-# FastAPI's page starts Swagger UI with a script of its own.
-DOCS_POLICY = _POLICY.format(scripts="'self' 'unsafe-inline'", styles="'self' 'unsafe-inline'")
+
+
+def docs_policy(scripts: Sequence[str]) -> str:
+    """The policy of /docs: FastAPI starts Swagger UI with scripts in the page, and these hashes are theirs."""
+    return PAGE_POLICY.replace("script-src 'self'", " ".join(["script-src 'self'", *scripts]))
 
 
 class Keys:
@@ -84,32 +87,33 @@ def path_fault(raw_path: bytes) -> str | None:
 class SafetyHeaders:
     """Tells browsers to take answers for what they are, and pages to load nothing from elsewhere.
 
-    `local_docs`: whether /docs comes from here. FastAPI's own page loads Swagger UI from elsewhere, and a policy
-    would leave it blank.
+    The documentation says its own policy: app.api.pages.
     """
 
-    def __init__(self, app: ASGIApp, local_docs: bool) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        self.docs_policy = DOCS_POLICY if local_docs else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        policy = self.docs_policy if scope["path"] in _DOCS else PAGE_POLICY
+        path = scope["path"]
 
         async def add(message: Message) -> None:
             if message["type"] == "http.response.start":
-                _add_headers(message, policy)
+                _add_headers(message, path)
             await send(message)
 
         await self.app(scope, receive, add)
 
 
-def _add_headers(message: Message, policy: str | None) -> None:
+def _add_headers(message: Message, path: str) -> None:
     answer = MutableHeaders(raw=list(message.get("headers", [])))
     answer.setdefault("X-Content-Type-Options", "nosniff")
     answer.setdefault("Referrer-Policy", "no-referrer")
-    if policy is not None and answer.get("content-type", "").startswith("text/html"):
-        answer.setdefault("Content-Security-Policy", policy)
+    is_page = answer.get("content-type", "").startswith("text/html")
+    if is_page or path == "/" or path.startswith("/static/"):
+        answer.setdefault("Cross-Origin-Opener-Policy", "same-origin")
+        if path not in _DOCS:
+            answer.setdefault("Content-Security-Policy", PAGE_POLICY)
     message["headers"] = answer.raw

@@ -14,7 +14,7 @@ from app.settings import Settings
 def install_guards(app: FastAPI, settings: Settings) -> None:
     """Put all guards around `app`. Without an API key, or with an empty one, no key is asked for."""
     add_layer(app, RequestIds)
-    add_layer(app, SafetyHeaders, local_docs=app.docs_url is None)
+    add_layer(app, SafetyHeaders)
     add_layer(app, Hosts, names=settings.hosts)
     add_layer(app, Origins, origins=settings.cors_origins)
     add_layer(app, Heads)
