@@ -1,0 +1,75 @@
+/** Doing something, once at a time, and telling how it went. */
+import { useEffect, useRef, useState } from './vendor/htm-preact.js';
+import { asksForKey, detailOf } from './server.js';
+
+/** @typedef {{id: number, text: string, kind: 'done'|'error', undo?: () => void}} Notice */
+
+const SHOWN_MS = 8000; // an error stays until it is closed
+const told = new EventTarget();
+let notices = /** @type {Notice[]} */ ([]);
+let last = 0;
+
+/** @param {Notice[]} now */
+function show(now) {
+    notices = now;
+    told.dispatchEvent(new Event('notices'));
+}
+
+/** @param {number} id */
+export const dismiss = (id) => show(notices.filter((notice) => notice.id !== id));
+
+/** Tells at the page's foot what was done, or what went wrong; `undo` is offered beside it.
+ *  @param {string} text @param {'done'|'error'} [kind] @param {() => void} [undo] */
+export function notify(text, kind = 'done', undo) {
+    const id = last += 1;
+    show([...notices.slice(-3), { id, text, kind, undo }]);
+    if (kind === 'done') setTimeout(() => dismiss(id), SHOWN_MS);
+}
+
+/** @returns {Notice[]} */
+export function useNotices() {
+    const [now, setNow] = useState(notices);
+    useEffect(() => {
+        const look = () => setNow(notices);
+        told.addEventListener('notices', look);
+        return () => told.removeEventListener('notices', look);
+    }, []);
+    return now;
+}
+
+/**
+ * Something to do when asked: `run` does it unless it is being done, `busy` says so, `error` is what it failed with.
+ * A failure is also told at the page's foot, unless `quiet`. What still runs when the part goes is not cut, unless its
+ * `signal` is used.
+ *
+ *     const pause = useAction(() => chat(id).request('POST', '/pause'), { done: 'Paused.' });
+ *     html`<${Button} busy=${pause.busy} onClick=${pause.run}>Pause</${Button}>`
+ *
+ * @template {any[]} A @template R @param {(...given: A) => Promise<R>} act
+ * @param {{done?: string | ((result: R) => string|null), quiet?: boolean}} [options] `done`: what to tell after it
+ * @returns {{run: (...given: A) => Promise<R|undefined>, busy: boolean, error: any, forget: () => void}}
+ */
+export function useAction(act, { done, quiet = false } = {}) {
+    const [state, setState] = useState(/** @type {{busy: boolean, error: any}} */ ({ busy: false, error: null }));
+    const running = useRef(false);
+    /** @param {A} given */
+    const run = async (...given) => {
+        if (running.current) return undefined;
+        running.current = true;
+        setState({ busy: true, error: null });
+        try {
+            const result = await act(...given);
+            const text = typeof done === 'function' ? done(result) : done;
+            if (text) notify(text);
+            setState({ busy: false, error: null });
+            return result;
+        } catch (error) {
+            setState({ busy: false, error });
+            if (!asksForKey(error) && !quiet && /** @type {any} */ (error)?.code !== 'aborted') notify(detailOf(error), 'error');
+            return undefined;
+        } finally {
+            running.current = false;
+        }
+    };
+    return { run, ...state, forget: () => setState({ busy: false, error: null }) };
+}

@@ -1,0 +1,4 @@
+/** Not built yet. */
+import { html } from '../vendor/htm-preact.js';
+
+export const PromptPage = () => html`<p>…</p>`;

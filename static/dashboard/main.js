@@ -1,0 +1,92 @@
+/** The dashboard: its frame, and which page stands in it. */
+import { html, render, useEffect, useErrorBoundary, useRef, useState } from './vendor/htm-preact.js';
+import { dismiss, useNotices } from './actions.js';
+import { ChatPage } from './chat/page.js';
+import { ConnectionsPage } from './connections/page.js';
+import { HomePage } from './home/page.js';
+import { KeyDialog } from './key.js';
+import { restartNews, startNews, useLive } from './news.js';
+import { Button, Note } from './parts.js';
+import { useRoute } from './router.js';
+import { asksForKey, onLocked, turnfold } from './server.js';
+import { SettingsPage } from './settings/page.js';
+import { ThemeButton } from './theme.js';
+
+/** @type {Record<string, {title: string, Page: any}>} by the first part of the address */
+const PAGES = {
+    '': { title: 'Chats', Page: HomePage },
+    chats: { title: 'Chat', Page: ChatPage },
+    connections: { title: 'Connections', Page: ConnectionsPage },
+    settings: { title: 'Settings', Page: SettingsPage },
+};
+const NAV = [['Chats', '#/', ''], ['Connections', '#/connections', 'connections'], ['Settings', '#/settings', 'settings']];
+
+/** @param {{current: string}} props */
+const Header = ({ current }) => html`
+    <header class="top">
+        <a class="brand" href="#/"><img src="/static/icon.svg" alt="" width="28" height="28" />Turnfold</a>
+        <nav aria-label="Pages"><ul>${NAV.map(([name, to, page]) => html`
+            <li><a href=${to} aria-current=${page === current || (page === '' && current === 'chats') ? 'page' : undefined}>
+                ${name}</a></li>`)}
+            <li><a href="/docs">API</a></li>
+        </ul></nav>
+        <${Liveness} />
+        <${ThemeButton} />
+    </header>`;
+
+const Liveness = () => {
+    const live = useLive();
+    return html`<span class=${`liveness ${live ? 'on' : ''}`} role="status">${live ? 'Live' : 'Not connected'}</span>`;
+};
+
+const Notices = () => html`
+    <div class="notices" role="log" aria-label="What happened" aria-live="polite">${useNotices().map((notice) => html`
+        <div key=${notice.id} class=${`notice ${notice.kind}`}>
+            <span>${notice.text}</span>
+            ${notice.undo && html`<${Button} kind="quiet" onClick=${() => { notice.undo?.(); dismiss(notice.id); }}>Undo</${Button}>`}
+            <${Button} kind="quiet" aria-label="Dismiss" onClick=${() => dismiss(notice.id)}>✕</${Button}>
+        </div>`)}
+    </div>`;
+
+/** A page, or what to do when it breaks. @param {{route: import('./router.js').Route, Page: any}} props */
+function Guarded({ route, Page }) {
+    const [error, reset] = useErrorBoundary((caught) => console.error(caught));
+    if (!error) return html`<${Page} route=${route} />`;
+    return html`<${Note} kind="error"><p>This page has a fault: ${String(error)}</p>
+        <${Button} onClick=${reset}>Show it again</${Button}></${Note}>`;
+}
+
+/** Tells screen readers of a new page, and begins at its top. @param {string} place @param {string} title */
+function useArrival(place, title) {
+    const main = useRef(/** @type {any} */ (null));
+    const before = useRef(place);
+    useEffect(() => {
+        document.title = `${title} · Turnfold`;
+        if (before.current === place) return;
+        before.current = place;
+        scrollTo(0, 0);
+        main.current?.focus({ preventScroll: true });
+    }, [place, title]);
+    return main;
+}
+
+function App() {
+    const route = useRoute();
+    const [locked, setLocked] = useState(false);
+    useEffect(() => onLocked(() => setLocked(true)), []);
+    const [first = ''] = route.parts;
+    const known = Object.hasOwn(PAGES, first) ? PAGES[first] : PAGES[''];
+    const place = route.parts.slice(0, 2).join('/');
+    const main = useArrival(place, known.title);
+    const onOpen = () => { setLocked(false); restartNews(turnfold, asksForKey); };
+    return html`
+        <a class="skip" href="#main" onClick=${(/** @type {any} */ event) => { event.preventDefault(); main.current?.focus(); }}>
+            Skip to the page</a>
+        <${Header} current=${first} />
+        <main id="main" ref=${main} tabindex="-1"><${Guarded} key=${place} route=${route} Page=${known.Page} /></main>
+        <${Notices} />
+        ${locked && html`<${KeyDialog} onOpen=${onOpen} />`}`;
+}
+
+startNews(turnfold, asksForKey);
+render(html`<${App} />`, /** @type {Element} */ (document.getElementById('app')));
