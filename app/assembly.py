@@ -45,6 +45,7 @@ from app.services.importing import Importing
 from app.services.keeping import Keeping
 from app.services.lookout import Lookout
 from app.services.momentary import Momentary
+from app.services.picking import Picking
 from app.services.planning import Planning
 from app.services.ports import Counter, ModelServers
 from app.services.projecting import Projecting
@@ -52,6 +53,7 @@ from app.services.prompts import PromptLibrary
 from app.services.readiness import Readying
 from app.services.recording import Recording
 from app.services.recovering import Recovering
+from app.services.rehearsing import Rehearsing
 from app.services.repairing import Repairing
 from app.services.reporting import Reporting
 from app.services.retelling import Retelling
@@ -130,8 +132,8 @@ def assemble(
     folding = Folding(db, planning, Failing(db), caller, limits, settings.breaker_cooldown_s, patience)
     runner = Runner(db, folding, Starting(db, settings.resume_jobs), beat_s)
     client_calls = ClientCalls(db, Threads("turnfold-client-calls", 4), bells)
-    services = _services(db, counters, connections, prompts, caller, runner, planning, settings, client_calls)
-    return Server(settings, db, client, runner, services)
+    parts = _Parts(db, counters, connections, prompts, caller, runner, planning, settings, client_calls)
+    return Server(settings, db, client, runner, _services(parts))
 
 
 def _caller(
@@ -150,17 +152,24 @@ def _caller(
     )
 
 
-def _services(
-    db: Database,
-    counters: ChatCounters,
-    connections: Connections,
-    prompts: PromptLibrary,
-    models: Models,
-    runner: Runner,
-    planning: Planning,
-    settings: Settings,
-    client_calls: ClientCalls,
-) -> Services:
+@dataclass(frozen=True)
+class _Parts:
+    """What the use cases are made of."""
+
+    db: Database
+    counters: ChatCounters
+    connections: Connections
+    prompts: PromptLibrary
+    models: Models
+    runner: Runner
+    planning: Planning
+    settings: Settings
+    client_calls: ClientCalls
+
+
+def _services(parts: _Parts) -> Services:
+    db, runner, counters, connections = parts.db, parts.runner, parts.counters, parts.connections
+    prompts, models = parts.prompts, parts.models
     blocks = Blocks(prompts, counters)
     steering = Steering(db, runner)
     reporting = Reporting(db, blocks, connections, models, Estimating(prompts, counters, connections))
@@ -168,7 +177,6 @@ def _services(
     recording = Recording(db, counters, runner)
     editing = Editing(db, counters, runner)
     projecting = Projecting(db, Drawing(blocks, Budgeting(connections, counters)))
-    momentary = Momentary(db, planning.retelling, connections, models, models, counters, settings.breaker_cooldown_s)
     return Services(
         keeping=Keeping(db, runner, connections),
         recording=recording,
@@ -184,12 +192,13 @@ def _services(
         browsing=Browsing(db),
         searching=Searching(db),
         projecting=projecting,
-        answering=Answering(db, runner, models, projecting, momentary, settings.breaker_cooldown_s),
+        answering=_answering(parts, projecting),
         sessions=Sessions(db, runner),
+        rehearsing=_rehearsing(parts),
         diagnosing=Diagnosing(db),
         viewing=Viewing(db),
         connections=connections,
-        client_calls=client_calls,
+        client_calls=parts.client_calls,
         revising=Revising(db, counters, runner),
         undoing=Undoing(db, runner),
         working=Working(db, runner),
@@ -200,6 +209,18 @@ def _services(
         prompts=prompts,
         health=Readying(db, models, lambda: runner.alive),
     )
+
+
+def _answering(parts: _Parts, projecting: Projecting) -> Answering:
+    db, models, cooldown_s = parts.db, parts.models, parts.settings.breaker_cooldown_s
+    retelling, connections = parts.planning.retelling, parts.connections
+    momentary = Momentary(db, retelling, connections, models, models, parts.counters, cooldown_s)
+    return Answering(db, parts.runner, models, projecting, momentary, cooldown_s)
+
+
+def _rehearsing(parts: _Parts) -> Rehearsing:
+    picking = Picking(parts.planning.asking, parts.planning.retelling)
+    return Rehearsing(parts.db, picking, parts.connections, parts.counters, parts.models, parts.models)
 
 
 def _watching(db: Database) -> Watching:

@@ -63,7 +63,7 @@ def plan_fold(view: Outline, settings: LayeredSettings, mode: Mode = AUTO) -> Fo
     """The next fold, or None when nothing is due."""
     chain = _oldest_chain(view, settings)
     size = _batch_size(view, chain, settings, mode)
-    return _fit_passage(chain.turns[:size], settings.passage_tokens, late=chain.late) if size else None
+    return fit_passage(chain.turns[:size], settings.passage_tokens, late=chain.late) if size else None
 
 
 def count_backlog(view: Outline, settings: LayeredSettings) -> Backlog:
@@ -172,8 +172,8 @@ def _over_verbatim_tokens(over: Sequence[Turn], limit: int) -> int:
     return count
 
 
-def _fit_passage(turns: tuple[Turn, ...], limit: int, *, late: bool) -> Fold:
-    """As many turns as fit the passage, at least one."""
+def fit_passage(turns: tuple[Turn, ...], limit: int, *, late: bool = False) -> Fold:
+    """As many of these turns, at least one, as a passage of `limit` tokens holds."""
     size, tokens = 1, turns[0].tokens
     while size < len(turns) and tokens + turns[size].tokens <= limit:
         tokens += turns[size].tokens

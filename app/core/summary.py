@@ -34,6 +34,10 @@ def counted_as(provider: str, model: str | None) -> str | None:
     return model or (None if provider == "extractive" else "")
 
 
+TRIAL = "trial"
+"""The batch of a summary that nobody waits for but who tries prompts."""
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """One message of a passage: who said it, and what."""

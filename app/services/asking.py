@@ -43,6 +43,14 @@ class Asking:
         prior = _before(session, state, fold)
         return self._tell(session, state, fold.passage, prior, connection, clipped=fold.clipped, raw=raw)
 
+    def passage(
+        self, session: Session, state: ChatState, turns: Sequence[Message], connection: Connection, *, clipped: bool
+    ) -> SummaryRequest:
+        """What would be asked to fold these messages, covered ones too: only what precedes them is prior context."""
+        leaf = snippets.leaf_after(session, state.chat.key, state.chat.strategy, turns[0].index - 1)
+        prior = state.live if leaf is None else preceding(session, state, leaf)
+        return self._tell(session, state, turns, prior, connection, clipped=clipped)
+
     def merge(self, state: ChatState, merge: Merge, connection: Connection) -> SummaryRequest:
         """What is asked for a merge: the destination layer and deeper are its context, the sources excepted."""
         keys = {source.key for source in merge.sources}

@@ -20,6 +20,7 @@ from app.services.prompts import PromptLibrary
 from app.services.readiness import Readying
 from app.services.recording import Recording
 from app.services.recovering import Recovering
+from app.services.rehearsing import Rehearsing
 from app.services.repairing import Repairing
 from app.services.reporting import Reporting
 from app.services.revising import Revising
@@ -53,6 +54,7 @@ class Services:
     projecting: Projecting
     answering: Answering
     sessions: Sessions
+    rehearsing: Rehearsing
     viewing: Viewing
     diagnosing: Diagnosing
     connections: Connections

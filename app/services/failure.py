@@ -22,6 +22,10 @@ UNSETTLED = (
     "The chat was changed again and again under the summaries that were being made, or what is stored of it is damaged:"
     " see what POST …/repair finds. It is tried again by itself."
 )
+TOO_LARGE = (
+    "The oldest turn outside the hot window is longer than the summarizer's window has room for, and holds folding up."
+    " Raise rolling.context_size, or set rolling.oversize to clip."
+)
 CRASHED = "An error inside Turnfold ended this job; the log says which. The next message tries again."
 
 Reaction = Literal["again", "leave", "skip", "end"]

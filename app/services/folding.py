@@ -23,6 +23,7 @@ from app.services.failing import Failing
 from app.services.failure import (
     CRASHED,
     REFUSALS,
+    TOO_LARGE,
     UNSETTLED,
     Circumstances,
     Failure,
@@ -45,11 +46,6 @@ from app.store.faults import UNAVAILABLE, cause, reason
 from app.store.tables import Job
 
 log = structlog.get_logger()
-
-_TOO_LARGE = (
-    "The oldest turn outside the hot window is longer than the summarizer's window has room for, and holds folding up."
-    " Raise rolling.context_size, or set rolling.oversize to clip."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +252,7 @@ def _ending(session: Session, job: Job, run: Run, skip: Skip | None) -> str | No
     if chat is not None and skip is not None:
         note_skipped(session, chat, skip.reason)
         if skip.reason == "input_too_large":  # it will be so after every reply: somebody should know
-            chat.last_error = Failure("invalid_request", _TOO_LARGE, skip=skip.reason).report()
+            chat.last_error = Failure("invalid_request", TOO_LARGE, skip=skip.reason).report()
     reason = read_head(session, chat).idle_reason() if chat else None
     return reason or (skip.reason if skip else "nothing_to_fold")
 

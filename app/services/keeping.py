@@ -10,10 +10,10 @@ from uuid import uuid4
 from sqlmodel import Session
 
 from app.core.model import Strategy
-from app.core.resolving import contradictions, lacking, merge_values, resolve, resolve_unclamped
+from app.core.resolving import merge_values, resolve
 from app.core.settings import ChatSettings
-from app.errors import FieldError, InvalidRequest, NotFound
 from app.services.connections import Connections
+from app.services.fitting import check_values, check_window
 from app.services.noting import telling_change
 from app.services.ports import Runner
 from app.services.preconditions import check_etag, etag
@@ -85,7 +85,7 @@ class Keeping:
                 chat = chats.add(session, chat_id, {name: fields[name] for name in ("strategy",) if fields.get(name)})
             switched = _change(session, chat, fields)
             session.flush()
-            self._check_window(session, chat, fields)
+            check_window(session, self.connections, chat.settings, fields.get("settings"))
             return replace(show_chat(session, chat), switched=switched), created
 
     def create(self, fields: Mapping[str, Any]) -> ChatView:
@@ -99,7 +99,7 @@ class Keeping:
             check_etag("chat", chat.revision, if_match)
             switched = _change(session, chat, fields)
             session.flush()
-            self._check_window(session, chat, fields)
+            check_window(session, self.connections, chat.settings, fields.get("settings"))
             return replace(show_chat(session, chat), switched=switched)
 
     def get(self, chat_id: str) -> ChatView:
@@ -114,21 +114,6 @@ class Keeping:
         with self.db.read() as session:
             found = chats.page(session, after, limit, title)
             return [((chat.updated_at, chat.key), show_chat(session, chat)) for chat in found]
-
-    def _check_window(self, session: Session, chat: Chat, fields: Mapping[str, Any]) -> None:
-        """Refuse a summarizer's window that is larger than its model is known to have."""
-        wanted = ((fields.get("settings") or {}).get("rolling") or {}).get("context_size")
-        settings = resolve(chats.server_settings(session), chat.settings)[0]
-        if not wanted or settings.rolling.model_name:
-            return
-        try:
-            known = self.connections.describe(session, settings.connection).context_size
-        except NotFound:
-            return
-        if known is not None and wanted > known:
-            said = f"rolling.context_size {wanted} is more than connection {settings.connection!r} has ({known})"
-            errors: list[FieldError] = [{"loc": ["body", "settings", "rolling", "context_size"], "msg": said}]
-            raise InvalidRequest(f"{said}; lower it, or correct the connection's context_size.", errors)
 
     async def delete(self, chat_id: str, if_match: str | None = None) -> None:
         """Delete a chat and everything of it for good; what runs on it is cut."""
@@ -154,7 +139,7 @@ class Keeping:
         with self.db.write() as session:
             old = chats.server_settings(session)
             values = merge_values(old, change)
-            _check(values, {}, ["body"])
+            check_values(values, {}, ["body"])
             chats.save_server_settings(session, values)
             session.flush()
             note_new_server_settings(session, old, values)
@@ -203,7 +188,7 @@ def _change(session: Session, chat: Chat, fields: Mapping[str, Any]) -> Switched
             setattr(chat, name, fields[name])
     if fields.get("settings") is not None:
         chat.settings = merge_values(chat.settings, fields["settings"])
-        _check(chats.server_settings(session), chat.settings, ["body", "settings"])
+        check_values(chats.server_settings(session), chat.settings, ["body", "settings"])
     with telling_change(session, chat, "strategy"):
         switched = switch(session, chat, fields["strategy"]) if fields.get("strategy") is not None else None
     if (chat.strategy, chat.settings) != before[3:]:
@@ -225,15 +210,6 @@ def _change(session: Session, chat: Chat, fields: Mapping[str, Any]) -> Switched
 def _model_of(settings: ChatSettings) -> tuple[str, int]:
     """What a change of lets every trim window begin afresh: in Tryll it is fixed for an agent's life."""
     return settings.rolling.model_name, settings.rolling.window
-
-
-def _check(server: Mapping[str, Any], own: Mapping[str, Any], where: list[str | int]) -> None:
-    """Refuse values that do not fit together; a person who sets them should hear of it at once."""
-    found = contradictions(resolve_unclamped(server, own)) | lacking(server, own)
-    if found:
-        errors: list[FieldError] = [{"loc": [*where, *place], "msg": text} for place, text in found.items()]
-        detail = "; ".join(f"{strategy}.{name} {text}" for (strategy, name), text in found.items())
-        raise InvalidRequest(f"{detail}.", errors)
 
 
 def _show_settings(values: dict[str, Any]) -> SettingsView:

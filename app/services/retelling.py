@@ -57,6 +57,12 @@ class Retelling:
         """What is asked to write the summary anew; `connection` is asked as it is."""
         key = plan.previous.key if plan.previous else None
         previous = next((snippet.text for snippet in state.live if snippet.core.key == key), "")
+        return self.follow(session, state, plan, previous, connection)
+
+    def follow(
+        self, session: Session, state: ChatState, plan: Rewrite, previous: str, connection: Connection
+    ) -> SummaryRequest:
+        """The same, where what the turns are added to is given: any summary that came before them, or none."""
         said = [_said(session, state, turn.messages) for turn in plan.turns]
         if plan.clipped and plan.room is not None:
             said = [self._clipped(pairs, plan.room, connection) for pairs in said]

@@ -100,6 +100,176 @@ def newest_uncovered(session: Session, chat_key: int, strategy: str, most: int) 
     return [_to_core(row) for row in reversed(found.all())]
 
 
+_BETWEEN = (
+    select(*_LIGHT).where(of_chat(), _T.position.between(bindparam("first"), bindparam("last"))).order_by(_T.position)
+)
+
+
+def between(session: Session, chat_key: int, first: int, last: int) -> list[CoreMessage]:
+    """The messages from one index to another, both included, whatever covers or hides them."""
+    found = rows(session, _BETWEEN, {"chat_key": chat_key, "first": first, "last": last})
+    return [_to_core(row) for row in found.all()]
+
+
+_ROLES = {role.value: role for role in Role}
+
+
+def _to_core(row: Row[Any]) -> CoreMessage:
+    key, position, role, tokens, blank, hidden, pinned, omitted, skipped, calls, answers, revision = tuple(row)
+    return CoreMessage(
+        key,
+        position,
+        _ROLES[role],
+        tokens,
+        blank,
+        hidden,
+        pinned,
+        omitted,
+        skipped,
+        tuple(str(call.get("id")) for call in calls) if calls else (),
+        answers,
+        revision,
+    )
+
+
+_CONTENTS = select(_T.key, _T.role, _T.name, _T.content, _T.tool_calls, _T.tool_call_id).where(
+    _T.key.in_(bindparam("keys", expanding=True))
+)
+
+
+def contents(session: Session, keys: Sequence[int]) -> dict[int, Content]:
+    """What these messages say, by key."""
+    found = {}
+    for some in chunks(keys):
+        for key, *values in rows(session, _CONTENTS, {"keys": some}).all():
+            found[key] = Content(*values)
+    return found
+
+
+_BY_KEYS = select(*_LIGHT).where(_T.key.in_(bindparam("keys", expanding=True)))
+
+
+def by_keys(session: Session, keys: Sequence[int]) -> dict[int, CoreMessage]:
+    """Those of these messages that still exist, by key, covered or not."""
+    return {row.key: _to_core(row) for some in chunks(keys) for row in rows(session, _BY_KEYS, {"keys": some})}
+
+
+_KEYS: BindParameter[Any] = bindparam("keys", expanding=True)
+_PLAIN = (_T.hidden.is_(False), _T.pinned.is_(False), _T.omitted.is_(False))
+# What a person chose to skip is a matter of layered memory alone.
+_TAKEN_UP: Mapping[str, Mapping[str, Any]] = {"layered_leaf": {"skipped": False}}
+_NOT_SKIPPED: Mapping[str, Sequence[ColumnElement[bool]]] = {"layered_leaf": (_T.skipped.is_(False),)}
+_UNCHANGED = {
+    leaf: select(_T.key, _T.revision).where(_T.key.in_(_KEYS), _T[leaf].is_(None), *_NOT_SKIPPED.get(leaf, ()), *_PLAIN)
+    for leaf in LEAVES
+}
+_COVER = {
+    leaf: update(SQLModel.metadata.tables["messages"])
+    .where(_T.key.in_(_KEYS))
+    .values({leaf: bindparam("snippet_key"), **_TAKEN_UP.get(leaf, {})})
+    for leaf in LEAVES
+}
+
+
+def unchanged(session: Session, messages: Sequence[CoreMessage], leaf: Leaf) -> bool:
+    """Whether all are there as they were read: same text, uncovered, neither hidden, pinned nor skipped by now."""
+    wanted = {message.key: message.revision for message in messages}
+    query = _UNCHANGED[leaf.key]
+    found = {row.key: row.revision for some in chunks(list(wanted)) for row in rows(session, query, {"keys": some})}
+    return found == wanted
+
+
+_SPAN = select(func.min(_T.position), func.max(_T.position), func.count()).where(_T.key.in_(_KEYS))
+
+
+def span(session: Session, keys: Sequence[int]) -> tuple[int, int] | None:
+    """Where the first and the last of these messages stand now; None if one of them is gone."""
+    found = [rows(session, _SPAN, {"keys": some}).one() for some in chunks(keys)]
+    if not found or sum(count for _, _, count in found) < len(keys):
+        return None
+    return min(first for first, _, _ in found), max(last for _, last, _ in found)
+
+
+def any_covered(session: Session, chat_key: int, leaf: Leaf, first: int, last: int) -> bool:
+    """Whether a snippet covers one of the messages between these places."""
+    between = (col(Message.chat_key) == chat_key, col(Message.position).between(first, last), leaf.is_not(None))
+    return session.execute(select(col(Message.key)).where(*between).limit(1)).first() is not None
+
+
+def under(session: Session, chat_key: int, leaf: Leaf, snippet_key: int, first: int, last: int) -> list[CoreMessage]:
+    """The messages between two places that a leaf covers, or that nothing covers and nobody hid, by index."""
+    shown = and_(leaf.is_(None), col(Message.hidden).is_(False), col(Message.omitted).is_(False))
+    between = (col(Message.chat_key) == chat_key, col(Message.position).between(first, last))
+    query = select(*_LIGHT).where(*between, or_(leaf == snippet_key, shown)).order_by(col(Message.position))
+    return [_to_core(row) for row in session.execute(query)]
+
+
+def cover(session: Session, keys: Sequence[int], leaf: Leaf, snippet_key: int) -> None:
+    """Ghost these messages under a snippet."""
+    for some in chunks(keys):
+        rows(session, _COVER[leaf.key], {"keys": some, "snippet_key": snippet_key})
+
+
+def uncover(session: Session, chat_key: int, leaf: Leaf, snippet_key: int) -> None:
+    """Make what one snippet covers visible."""
+    mine = (col(Message.chat_key) == chat_key, leaf == snippet_key)
+    session.execute(update(Message).where(*mine).values({leaf: None}))
+
+
+def uncover_all(session: Session, chat_key: int) -> None:
+    """No message of the chat is covered any more, by no strategy."""
+    leaves: dict[str, None] = dict.fromkeys(LEAVES)
+    covered = or_(*(getattr(Message, name).is_not(None) for name in leaves))
+    session.execute(update(Message).where(col(Message.chat_key) == chat_key, covered).values(**leaves))
+
+
+def set_skipped(session: Session, keys: Sequence[int]) -> None:
+    """Mark messages of turns that a person chose not to fold."""
+    for some in chunks(keys):
+        session.execute(update(Message).where(col(Message.key).in_(some)).values(skipped=True))
+
+
+def take_up_skipped(session: Session, chat_key: int) -> None:
+    """Skipped turns count again like all others."""
+    skipped = (col(Message.chat_key) == chat_key, col(Message.skipped).is_(True))
+    session.execute(update(Message).where(*skipped).values(skipped=False))
+
+
+_INSERT = insert(SQLModel.metadata.tables["messages"])
+_INSERT_ALIKE = _INSERT.returning(_T.key)
+
+
+def insert_many(session: Session, rows: Sequence[dict[str, Any]]) -> None:
+    """Add messages; each row has the columns of the table, those with defaults may be left out of all rows alike."""
+    if rows:
+        # Not through the ORM, which would look at every value of every row. RETURNING makes SQLAlchemy write many rows
+        # with one statement: at each statement with a trigger, FTS5 writes down all it holds, which takes five times as
+        # long as to index a row. SQLite before 3.35 has no RETURNING.
+        connection = session.connection()
+        many = connection.dialect.insert_executemany_returning
+        connection.execute(_INSERT_ALIKE if many else _INSERT, rows)
+
+
+_BY_IDS = select(Message).where(of_chat(), col(Message.id).in_(bindparam("ids", expanding=True)))
+
+
+def by_ids(session: Session, chat_key: int, ids: Iterable[str]) -> dict[str, Message]:
+    """Messages of a chat by their ids; unknown ids are left out."""
+    found = {}
+    for some in chunks(list(ids)):
+        for message in session.execute(_BY_IDS, {"chat_key": chat_key, "ids": some}).scalars():
+            found[message.id] = message
+    return found
+
+
+_ID_AT = select(_T.id).where(_T.chat_key == bindparam("chat_key"), _T.position == bindparam("index"))
+
+
+def id_at(session: Session, chat_key: int, index: int) -> str:
+    """The id of the message at a place."""
+    return str(rows(session, _ID_AT, {"chat_key": chat_key, "index": index}).scalar_one())
+
+
 _ROLES = {role.value: role for role in Role}
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Executable, and_, bindparam, select
+from sqlalchemy import BindParameter, Executable, and_, bindparam, func, select
 from sqlmodel import Session, SQLModel
 
 from app.core.ground import Held, Spot
@@ -12,6 +12,7 @@ from app.store import messages, snippets
 from app.store.engine import rows
 
 _AT_ONCE = 2000
+_END = 2**31 - 1
 _T = SQLModel.metadata.tables["messages"].c
 _MINE = _T.chat_key == bindparam("chat_key")
 _PLAIN = and_(_T.hidden.is_(False), _T.pinned.is_(False), _T.omitted.is_(False))
@@ -19,6 +20,9 @@ _SHOWN = and_(_T.closes.is_(True), _T.hidden.is_(False), _T.omitted.is_(False))
 
 _WITH_EXTRA = select(_T.position, _T.extra).where(_MINE, _T.extra.is_not(None)).order_by(_T.position)
 _BY_IDS = select(_T.id, _T.position).where(_MINE, _T.id.in_(bindparam("ids", expanding=True)))
+_INDEX: BindParameter[int] = bindparam("index")
+_ENDED_BEFORE = select(func.max(_T.position)).where(_MINE, _SHOWN, _T.position < _INDEX)
+_ENDS_FROM = select(func.min(_T.position)).where(_MINE, _SHOWN, _T.position >= _INDEX)
 _ROLES = {role.value: role for role in Role}
 
 
@@ -47,6 +51,15 @@ def plain_between(session: Session, chat_key: int, strategy: str, first: int, la
     query = select(_T.key, _T.tokens + _T.call_tokens).where(_MINE, _T.position.between(first, last), _PLAIN)
     found = rows(session, query.where(_T[leaf.key].is_(None)).order_by(_T.position), {"chat_key": chat_key})
     return [(key, tokens) for key, tokens in found]
+
+
+def whole_turns(session: Session, chat_key: int, first: int, last: int) -> tuple[int, int]:
+    """The range from one index to another, widened to the turns that it cuts; one that no reply closes yet reaches to
+    the chat's end, and the first one from its beginning.
+    """
+    ended = rows(session, _ENDED_BEFORE, {"chat_key": chat_key, "index": first}).scalar()
+    ends = rows(session, _ENDS_FROM, {"chat_key": chat_key, "index": last}).scalar()
+    return 0 if ended is None else ended + 1, _END if ends is None else ends
 
 
 def with_extra(session: Session, chat_key: int) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -20,6 +20,7 @@ from app.api.routes import (
     sessions,
     settings,
     snippets,
+    trials,
     views,
 )
 
@@ -32,6 +33,7 @@ routers = [
     sessions.router,
     memory.router,
     diagnostics.router,
+    trials.router,
     repair.router,
     snippets.router,
     search.router,
