@@ -13,6 +13,12 @@ export const turnfold = new Turnfold({ server: location.origin, key: kept });
 /** A chat. @param {string} id */
 export const chat = (id) => turnfold.chat(id);
 
+/** How the server and its connections are: the answer of /readyz. @param {AbortSignal} [signal] @returns {Promise<any>} */
+export async function health(signal) {
+    const answer = await turnfold.fetch('/readyz', { signal, cache: 'no-store' });
+    return answer.json();
+}
+
 /** Opens the server with a key. @param {string} key @param {boolean} [keep] on this device, not for this tab alone */
 export function unlock(key, keep = false) {
     turnfold.key = key.trim();
