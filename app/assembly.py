@@ -40,12 +40,14 @@ from app.services.estimating import Estimating
 from app.services.exporting import Exporting
 from app.services.failing import Failing
 from app.services.folding import Folding, Limits
+from app.services.foreseeing import Foreseeing
 from app.services.fronting import Fronting
 from app.services.importing import Importing
 from app.services.keeping import Keeping
 from app.services.lookout import Lookout
 from app.services.momentary import Momentary
 from app.services.picking import Picking
+from app.services.picturing import Picturing
 from app.services.planning import Planning
 from app.services.ports import Counter, ModelServers
 from app.services.projecting import Projecting
@@ -190,6 +192,7 @@ def _services(parts: _Parts) -> Services:
         checkup=Checkup(db, repairing, connections.vault),
         reporting=reporting,
         browsing=Browsing(db),
+        picturing=Picturing(db, Foreseeing(connections, parts.planning.retelling)),
         searching=Searching(db),
         projecting=projecting,
         answering=_answering(parts, projecting),

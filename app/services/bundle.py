@@ -15,6 +15,7 @@ from app.services.editing import Editing
 from app.services.exporting import Exporting
 from app.services.importing import Importing
 from app.services.keeping import Keeping
+from app.services.picturing import Picturing
 from app.services.projecting import Projecting
 from app.services.prompts import PromptLibrary
 from app.services.readiness import Readying
@@ -50,6 +51,7 @@ class Services:
     checkup: Checkup
     reporting: Reporting
     browsing: Browsing
+    picturing: Picturing
     searching: Searching
     projecting: Projecting
     answering: Answering

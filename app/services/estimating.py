@@ -50,7 +50,7 @@ class Estimating:
             fold_prompt=fold,
             merge_prompt=merge,
             speaker=_SPEAKER,
-            width=_width(connection, layered.backlog_concurrency),
+            width=width(connection, layered.backlog_concurrency),
             window=connection.context_size if connection else None,
             fold_factor=fold_factor,
             merge_factor=factor(_written(made, merges=True), layered, fold_factor),
@@ -63,7 +63,7 @@ class Estimating:
             return None
 
 
-def _width(connection: Connection | None, wanted: int) -> int:
+def width(connection: Connection | None, wanted: int) -> int:
     """How many calls run at once (`app.services.planning`)."""
     if connection is None or connection.provider == EXTRACTIVE.provider:
         return 1

@@ -20,6 +20,7 @@ from app.api.routes import (
     sessions,
     settings,
     snippets,
+    strata,
     trials,
     views,
 )
@@ -32,6 +33,7 @@ routers = [
     views.router,
     sessions.router,
     memory.router,
+    strata.router,
     diagnostics.router,
     trials.router,
     repair.router,
