@@ -11,6 +11,7 @@ EXAMPLES: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_suffix(".js
 """By "method path" of the route: `request`, and `responses` by status."""
 
 EVENTS = {
+    "all": 'id: 6\nevent: history\ndata: {"why":"append","messages":204,"chat_id":"harbour"}\n\n',
     "chat": (
         'id: 6\nevent: summarized\ndata: {"covered_through":{"message_id":"a3","index":5},"folded_turns":3,'
         '"summary_chars":212,"snippet_id":"5d0c7a52-6f0e-4c6b-9a52-0a4f0b4a7a10","layer":0,"memory_version":1}\n\n'

@@ -26,15 +26,17 @@ _REST_S = 2.0
 
 @dataclass(eq=False)
 class Listener:
-    """Waits for news of one chat. `over`: nothing more will come, for the server ends."""
+    """Waits for news of one chat, or of everything where it is None. `over`: nothing more will come, for the server
+    ends.
+    """
 
-    chat_key: int
+    chat_key: int | None
     over: bool = False
     _news: asyncio.Event = field(default_factory=asyncio.Event)
     _newest: int | None = None
 
     def tell(self, newest: int | None) -> None:
-        """The key of the chat's newest event, None if there is no such chat: news if it is another than before."""
+        """The key of the newest event, None if there is no such chat: news if it is another than before."""
         if newest != self._newest or newest is None:
             self._newest = newest
             self._news.set()
@@ -57,7 +59,8 @@ class Lookout:
     """Tells listeners of news, whatever process made them. Belongs to one event loop.
 
     It asks for each chat's newest key rather than for rows after the last one seen: in whatever order transactions
-    commit, a chat whose newest key is another one has news.
+    commit, a chat whose newest key is another one has news. For those who listen to everything it asks for the newest
+    key there is.
     """
 
     def __init__(self, db: Database, in_thread: InThread, look_s: float = LOOK_S, most: int = MOST) -> None:
@@ -75,8 +78,8 @@ class Lookout:
         return len(self._listeners) < self._most
 
     @contextmanager
-    def listening(self, chat_key: int) -> Iterator[Listener]:
-        """Somebody who is told of a chat's news until the block ends."""
+    def listening(self, chat_key: int | None) -> Iterator[Listener]:
+        """Somebody who is told of a chat's news, or of all, until the block ends."""
         listener = Listener(chat_key, over=self._closed)
         self._listeners.add(listener)
         if self._task is None:
@@ -114,6 +117,12 @@ class Lookout:
         for listener in listeners:
             listener.tell(found.get(listener.chat_key))
 
-    def _look(self, chat_keys: Sequence[int]) -> dict[int, int]:
+    def _look(self, chat_keys: Sequence[int | None]) -> dict[int | None, int]:
+        chosen = [chat_key for chat_key in chat_keys if chat_key is not None]
+        found: dict[int | None, int] = {}
         with self._db.read() as session:
-            return events.newest(session, chat_keys)
+            if None in chat_keys:
+                found[None] = events.newest_of_all(session)
+            if chosen:
+                found.update(events.newest(session, chosen).items())
+        return found

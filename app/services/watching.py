@@ -1,4 +1,4 @@
-"""Watching a chat or a job: what happens, one thing after another, as the rows of the table of events say it."""
+"""Watching a chat, a job or all there is: what happens, one thing after another, as the table of events has it."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass, replace
@@ -43,18 +43,21 @@ class Happening:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What happened next. `full`: there may be more; `last`: nothing more can happen."""
+    """What happened next. `full`: there may be more; `last`: nothing more can happen; `through`: the last key that was
+    looked at.
+    """
 
     found: list[Happening]
     full: bool = False
     last: bool = False
+    through: int = 0
 
 
 @dataclass(frozen=True)
 class Watch:
-    """A place to watch from: what is known at first, and how to read on after a key."""
+    """A place to watch from: what is known at first, and how to read on after a key. No chat: everything is watched."""
 
-    chat_key: int
+    chat_key: int | None
     first: list[Happening]
     after: int
     read: Callable[[int], Page]
@@ -86,6 +89,7 @@ class Watch:
                 for happening in page.found:
                     yield happening
                     after = happening.key
+                after = max(after, page.through)
                 if page.last or over:
                     return
                 if not page.full:
@@ -94,7 +98,9 @@ class Watch:
 
 @dataclass(frozen=True)
 class Watching:
-    """Lets chats and jobs be watched. Nothing is remembered of those who watch: `seen` is the last key they saw."""
+    """Lets chats, jobs and all there is be watched. Nothing is remembered of those who watch: `seen` is the last key
+    they saw.
+    """
 
     db: Database
     lookout: Lookout
@@ -110,6 +116,10 @@ class Watching:
     async def job(self, job_id: str, seen: int | None) -> Watch:
         """A job's progress, from its beginning or from a key on; the last happening is its `end`. Raises NotFound."""
         return await self.in_thread(self._job, job_id, seen)
+
+    async def everything(self, seen: int | None) -> Watch:
+        """All chats and the server, from now on or from a key on; it never ends by itself."""
+        return await self.in_thread(self._everything, seen)
 
     def close(self) -> None:
         """Let all watches end: the server does."""
@@ -134,6 +144,24 @@ class Watching:
             after = min(seen or 0, _newest(session, chat.key))
             read = _JobReader(self.db, job.key, show_job(job, chat.id)).read
         return Watch(chat.key, [], after, read, self.lookout, self.in_thread)
+
+    def _everything(self, seen: int | None) -> Watch:
+        with self.db.read() as session:
+            newest = events.newest_of_all(session)
+        after = newest if seen is None else min(seen, newest)
+        return Watch(None, [], after, _AllReader(self.db).read, self.lookout, self.in_thread)
+
+
+@dataclass(frozen=True)
+class _AllReader:
+    """Reads on what happens to all chats and the server."""
+
+    db: Database
+
+    def read(self, after: int) -> Page:
+        with self.db.read() as session:
+            stretch = events.of_all(session, after, _AT_ONCE)
+        return Page([_show_of_all(one) for one in stretch.found], full=stretch.full, through=stretch.through)
 
 
 @dataclass(frozen=True)
@@ -188,6 +216,16 @@ def _show(noted: Noted, chat_id: str) -> Happening:
         retry_at = noted.data["retry_at"]
         data = {**noted.data, "retry_at": from_ms(retry_at) if retry_at else None}
     return Happening(noted.key, noted.kind, data)
+
+
+def _show_of_all(noted: Noted) -> Happening:
+    """The same, with the chat that it happened to; a job names its own."""
+    if noted.chat_id is None:
+        return Happening(noted.key, noted.kind, noted.data)
+    shown = _show(noted, noted.chat_id)
+    if isinstance(shown.data, JobView):
+        return shown
+    return replace(shown, data={**shown.data, "chat_id": noted.chat_id})
 
 
 def _deleted(job: JobView) -> JobView:

@@ -22,25 +22,38 @@ _PURGED_AT_ONCE = 10_000
 _NO_KEY = 2**62
 _TABLE = Event.metadata.tables["events"]
 _E = _TABLE.c
-_CHAT_KEY = Event.metadata.tables["chats"].c.key
+_CHATS = Event.metadata.tables["chats"]
+_CHAT_KEY = _CHATS.c.key
 _INSERT = insert(_TABLE)
 
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """A row of the table: its key, what happened, when (epoch ms)."""
+    """A row of the table: its key, what happened, when (epoch ms). `chat_id` is read where all chats are."""
 
     key: int
     kind: str
     data: Mapping[str, Any]
     created_at: int
+    chat_id: str | None = None
 
 
-def add(session: Session, chat_key: int, kind: str, data: Mapping[str, Any], job_key: int | None = None) -> None:
-    """Note what this transaction does: if it is rolled back, nothing has happened.
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """What happened to chats and the server; `through`: the key of the last row that was looked at, told or not."""
+
+    found: list[Noted]
+    through: int
+    full: bool
+
+
+def add(session: Session, chat_key: int | None, kind: str, data: Mapping[str, Any], job_key: int | None = None) -> None:
+    """Note what this transaction does: if it is rolled back, nothing has happened. Without a chat it is the server's.
 
     `data` is JSON without texts or keys. The chat and the job must have been flushed.
     """
+    if session.connection().dialect.name == "postgresql":
+        rows(session, _IN_TURN, {})
     values = {"chat_key": chat_key, "job_key": job_key, "kind": kind, "data": dict(data), "created_at": now_ms()}
     rows(session, _INSERT, values)
 
@@ -53,6 +66,21 @@ def of_chat(session: Session, chat_key: int, after: int, limit: int) -> list[Not
 def of_job(session: Session, job_key: int, after: int, limit: int) -> list[Noted]:
     """The progress of a job after an event, oldest first."""
     return _read(session, (_E.job_key == job_key, _E.kind == PROGRESS), after, limit)
+
+
+def of_all(session: Session, after: int, limit: int) -> Stretch:
+    """What happened to all chats and the server after an event, oldest first, of so many rows.
+
+    Left out are the progress of jobs, and sessions, which no route reaches.
+    """
+    found = rows(session, _OF_ALL, {"after": after, "limit": limit}).all()
+    told = [Noted(*row) for *row, session_of in found if row[1] != PROGRESS and session_of is None]
+    return Stretch(told, found[-1][0] if found else after, len(found) == limit)
+
+
+def newest_of_all(session: Session) -> int:
+    """The key of the newest event there is, 0 if there is none."""
+    return rows(session, _NEWEST_OF_ALL, {}).scalar() or 0
 
 
 def newest(session: Session, chat_keys: Sequence[int]) -> dict[int, int]:
@@ -78,6 +106,17 @@ def _read(session: Session, which: Sequence[ColumnElement[bool]], after: int, li
 
 
 _LAST = select(func.max(_E.key)).where(_E.chat_key == _CHAT_KEY).correlate(_CHAT_KEY.table).scalar_subquery()
+_OF_ALL = (
+    select(_E.key, _E.kind, _E.data, _E.created_at, _CHATS.c.id, _CHATS.c.session_of)
+    .select_from(_TABLE.outerjoin(_CHATS, _E.chat_key == _CHAT_KEY))
+    .where(_E.key > bindparam("after"))
+    .order_by(_E.key)
+    .limit(bindparam("limit"))
+)
+_NEWEST_OF_ALL = select(func.max(_E.key))
+# PostgreSQL draws keys before they are committed. One transaction after another, from its first event to its commit:
+# so whoever reads all chats' events in the order of their keys misses none (decision 24). The number is arbitrary.
+_IN_TURN = select(func.pg_advisory_xact_lock(7_040_024))
 _NEWEST = select(_CHAT_KEY, _LAST).where(_CHAT_KEY.in_(bindparam("chats", expanding=True)))
 # Keys rise with time: neither finding the oldest nor what is overdue takes an index of times.
 _OLDEST = select(_E.created_at).order_by(_E.key).limit(1)

@@ -237,8 +237,8 @@ class Job(SQLModel, table=True):
 
 
 class Event(SQLModel, table=True):
-    """What happened to a chat, for those who watch it. `data` never holds what was said, nor a key; `job_key`: the job
-    that it happened in, or to.
+    """What happened to a chat, for those who watch it, or to the server if it is no chat's. `data` never holds what was
+    said, nor a key; `job_key`: the job that it happened in, or to.
     """
 
     __tablename__ = "events"
@@ -251,7 +251,7 @@ class Event(SQLModel, table=True):
     )
 
     key: int = primary_key()
-    chat_key: int = key_of()
+    chat_key: int | None = key_of(nullable=True)
     job_key: int | None = key_of(nullable=True)
     kind: str = Field(max_length=20)
     data: dict[str, Any] = Field(sa_column=Column(Json, nullable=False))

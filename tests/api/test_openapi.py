@@ -31,7 +31,7 @@ GET /v1/chats/{chat_id}/snippets/{snippet_id}/messages · POST /v1/import · POS
 GET /v1/chats/{chat_id}/export ·
 GET /v1/chats/{chat_id}/search ·
 POST /v1/chats/{chat_id}/commands · GET /v1/presets · GET /v1/jobs · GET /v1/jobs/{job_id} ·
-GET /v1/jobs/{job_id}/events · GET /v1/chats/{chat_id}/events ·
+GET /v1/jobs/{job_id}/events · GET /v1/chats/{chat_id}/events · GET /v1/events ·
 POST /v1/jobs/{job_id}/cancel · GET /v1/connections · GET /v1/connections/{name} · PUT /v1/connections/{name} ·
 GET /v1/client-calls · POST /v1/client-calls/{call_id} · POST /v1/client-calls/{call_id}/renew ·
 POST /v1/client-calls/{call_id}/release ·

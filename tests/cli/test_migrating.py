@@ -13,7 +13,7 @@ def test_a_new_database_is_made(run: Run, tmp_path: Path) -> None:
     """Migrating where there is no database makes one of the newest schema and says so."""
     shown = run("migrate")
     assert shown.exit_code == 0
-    assert "turnfold.db migrated from nothing to 0007" in shown.stdout
+    assert "turnfold.db migrated from nothing to 0008" in shown.stdout
     engine = make_engine(f"sqlite:///{tmp_path / 'turnfold.db'}")
     assert is_current(engine)
     engine.dispose()

@@ -63,7 +63,7 @@ def chat_in(db: Database, chat_id: str = "c") -> int:
         return add_chat(session, chat_id).key
 
 
-def happen(db: Database, chat_key: int) -> None:
+def happen(db: Database, chat_key: int | None) -> None:
     with db.write() as session:
         events.add(session, chat_key, "summarized", {})
 
@@ -93,6 +93,25 @@ async def test_news_of_one_chat_wakes_those_who_listen_to_it(db: Database, looko
         assert await is_quiet(third, looks)
         first.forget()
         assert await is_quiet(first, looks)
+
+
+async def test_all_news_wakes_those_who_listen_to_everything(db: Database, lookout: Lookout, looks: Looks) -> None:
+    """Who listens to everything hears of the events of every chat and of none, alone and beside who listens to one."""
+    one, other = chat_in(db), chat_in(db, "other")
+    with lookout.listening(None) as everything:
+        for chat_key in (one, None, other):
+            await heard(everything)
+            everything.forget()
+            assert await is_quiet(everything, looks)
+            happen(db, chat_key)
+        await heard(everything)
+        with lookout.listening(one) as single:
+            await looks.some(2)
+            single.forget()
+            everything.forget()
+            happen(db, other)
+            await heard(everything)
+            assert await is_quiet(single, looks)
 
 
 async def test_a_deleted_chat_is_news(db: Database, lookout: Lookout, looks: Looks) -> None:

@@ -16,6 +16,9 @@ from app.store.engine import Database
 from app.store.migrate import migrate
 from tests.support.rows import add_chat
 
+CREATED = 0
+"""How many events a new chat brings."""
+
 
 class Scene:
     """A chat with a job that runs, and whoever watches them."""
@@ -170,6 +173,39 @@ async def test_what_cannot_be_read_ends_the_watch(scene: Scene) -> None:
     with scene.db.write() as session:
         session.connection().exec_driver_sql("ALTER TABLE events RENAME TO moved")
     assert await seen(watch) == []
+
+
+async def test_everything(scene: Scene) -> None:
+    """All chats are watched in one, from now on or from a key on, and however much nobody is told of lies between."""
+    before = await scene.watching.everything(None)
+    with scene.db.write() as session:
+        other = add_chat(session, "other").key
+        for number in range(3):
+            events.add(session, (scene.chat_key, other)[number % 2], "promoted", {"layer": number})
+    scene.progress(*range(250))
+    with scene.db.write() as session:
+        events.add(session, None, "settings", {"why": "settings"})
+        events.add(session, other, "error", {"retry_at": None})
+    found = [one for one in await seen(before, 5 + CREATED) if one.kind != "chat"]
+    assert [(one.kind, dict(one.data)) for one in found if not isinstance(one.data, JobView)] == [
+        *(("promoted", {"layer": number, "chat_id": ("c", "other")[number % 2]}) for number in range(3)),
+        ("settings", {"why": "settings"}),
+        ("error", {"retry_at": None, "chat_id": "other"}),
+    ]
+    assert await seen(await scene.watching.everything(found[2].key), 2) == found[3:]
+
+
+async def test_everything_has_no_end(scene: Scene) -> None:
+    """A chat that is deleted does not end the watch of all; the server does."""
+    watching = asyncio.create_task(seen(await scene.watching.everything(None)))
+    await asyncio.sleep(0.02)
+    scene.delete()
+    with scene.db.write() as session:
+        events.add(session, None, "settings", {"why": "settings"})
+    await asyncio.sleep(0.02)
+    assert not watching.done()
+    scene.watching.close()
+    assert [one.kind for one in await watching if one.kind != "chat"] == ["settings"]
 
 
 async def test_unknown_ones(scene: Scene) -> None:

@@ -48,6 +48,29 @@ def test_reading_on_after_a_key(db: Database) -> None:
         assert events.newest(session, [chat]) == {chat: found[-1].key}
 
 
+def test_reading_on_of_all(db: Database) -> None:
+    """The events of all chats and of the server come in the order of their keys, with their chats; progress and
+    sessions are passed over, and what was passed over is not looked at again.
+    """
+    with db.write() as session:
+        start = events.newest_of_all(session)
+        chat = add_chat(session).key
+        other = chats.add(session, "other", {"session_of": chat}).key
+        told = [(chat, "summarized"), (None, "settings"), (chat, events.PROGRESS), (other, "job")]
+        for chat_key, kind in told:
+            events.add(session, chat_key, kind, {"n": 1})
+    with db.read() as session:
+        found = events.of_all(session, start, 100)
+        mine = [(one.chat_id, one.kind) for one in found.found if one.data == {"n": 1}]
+        assert mine == [("c", "summarized"), (None, "settings")]
+        assert (found.through, found.full) == (events.newest_of_all(session), False)
+        assert events.of_all(session, found.through, 100) == events.Stretch([], found.through, full=False)
+        first = events.of_all(session, found.through - 4, 2)
+        assert ([one.kind for one in first.found], first.full) == (["summarized", "settings"], True)
+        rest = events.of_all(session, first.through, 2)
+        assert (rest.found, rest.through, rest.full) == ([], found.through, True)
+
+
 def test_progress_is_for_those_who_watch_the_job(db: Database) -> None:
     """The progress of a job is among the job's events alone, all else that happens in it among the chat's alone."""
     with db.write() as session:

@@ -14,7 +14,7 @@ from sqlalchemy.exc import OperationalError
 from sqlmodel import SQLModel
 
 from app.errors import Conflict
-from app.store import jobs, messages, search
+from app.store import events, jobs, messages, search
 from app.store.engine import Database, make_engine
 from app.store.migrate import is_current, migrate, schema_change
 from tests.support.rows import LAYERED, add_chat, add_messages, add_snippet, keys_at
@@ -142,6 +142,26 @@ def test_a_rebuilt_table_loses_nothing(db: Database, table: str) -> None:
             pass
     assert counted(db.engine) == before
     assert enforced(db.engine)
+
+
+def test_no_key_of_an_event_comes_again(db: Database) -> None:
+    """Events are kept with their keys both ways, but for those without a chat on the way back; the next key is new
+    though all of them are gone.
+    """
+    with db.write() as session:
+        chat_key = add_chat(session).key
+        for key in (chat_key, None, None):
+            events.add(session, key, "summarized", {})
+        newest = events.newest_of_all(session)
+    with schema_change(db.engine) as config:
+        command.downgrade(config, "0007")
+    with db.engine.begin() as connection:
+        assert connection.execute(text("SELECT max(key) FROM events")).scalar() == newest - 2
+        connection.execute(text("DELETE FROM events"))
+    migrate(db.engine)
+    with db.write() as session:
+        events.add(session, chat_key, "summarized", {})
+        assert events.newest_of_all(session) == newest + 1
 
 
 def test_a_migration_that_leaves_orphans_is_undone(db: Database) -> None:
