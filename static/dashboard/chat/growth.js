@@ -1,4 +1,47 @@
-/** Not built yet. */
-import { html } from '../vendor/htm-preact.js';
+/** How many tokens the chat has had over its course, and how many of them a prompt was sent. */
+import { html, useState } from '../vendor/htm-preact.js';
+import { number, percent } from '../format.js';
+import { Button, Failure, Loading, Section } from '../parts.js';
+import { chat, useLoad } from '../server.js';
+import { Chart } from './growth-chart.js';
+import { sample, sharing } from './growth-data.js';
 
-export const Growth = () => html`<p>…</p>`;
+/** The growth of a chat, for whatever on the page shows it. */
+export const growthOf = sharing((id) => chat(id).request('GET', '/growth', { query: { points: 200 } }));
+
+/** @param {import('./page.js').ChatProps} props */
+export function Growth({ id }) {
+    const [log, setLog] = useState(false);
+    const { data, error, reload } = useLoad(() => growthOf(id), [id], { chat: id });
+    const points = data ?? [];
+    const now = points.at(-1);
+    const actions = points.length > 1 && html`<${Button} kind="quiet" aria-pressed=${log} onClick=${() => setLog(!log)}>
+        Logarithmic</${Button}>`;
+    return html`<${Section} title="Tokens over time" actions=${actions}
+        about="All that was said, and what a prompt needs of it: the memory and the newest turns.">
+        <${Failure} error=${error} retry=${reload} />
+        ${!data && !error && html`<${Loading} what="Counting" />`}
+        ${data && points.length < 2 && html`<p class="empty">The curve begins with the second turn.</p>`}
+        ${now && points.length > 1 && html`
+            <${Chart} points=${points} log=${log} label=${`Tokens over ${number(now.turns)} turns: ${number(now.raw_tokens)}`
+                + ` said by now, ${number(now.sent_tokens)} sent, ${percent(now.sent_tokens, now.raw_tokens)}`} />
+            <${AsTable} points=${points} />`}
+    </${Section}>`;
+}
+
+/** @param {{points: import('./growth-data.js').Point[]}} props */
+const AsTable = ({ points }) => html`
+    <details class="as-table">
+        <summary>As a table</summary>
+        <div class="scroll" tabindex="0" role="group" aria-label="Tokens over time, as a table">
+            <table>
+                <thead><tr>${['Turns', 'Said', 'Memory', 'Sent'].map((name) => html`<th scope="col" class="figure">${name}</th>`)}</tr></thead>
+                <tbody>${sample(points).map((point) => html`<tr>
+                    <th scope="row" class="figure">${number(point.turns)}</th>
+                    <td class="figure">${number(point.raw_tokens)}</td>
+                    <td class="figure">${number(point.memory_tokens)}</td>
+                    <td class="figure">${number(point.sent_tokens)}</td>
+                </tr>`)}</tbody>
+            </table>
+        </div>
+    </details>`;

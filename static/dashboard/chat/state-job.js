@@ -1,0 +1,46 @@
+/** The job at work: how far it is, how long it takes, and the way to stop it. */
+import { html, useEffect, useMemo, useRef, useState } from '../vendor/htm-preact.js';
+import { notify, useAction } from '../actions.js';
+import { Button, Progress } from '../parts.js';
+import { chat } from '../server.js';
+import { doing, howFar, left } from './state-words.js';
+
+/** The time, second by second, as long as somebody counts. @param {boolean} counts */
+export function useNow(counts) {
+    const [now, setNow] = useState(Date.now());
+    useEffect(() => {
+        if (!counts) return undefined;
+        const tick = () => setNow(Date.now());
+        tick();
+        const timer = setInterval(tick, 1000);
+        return () => clearInterval(timer);
+    }, [counts]);
+    return now;
+}
+
+/** @param {{job: import('../../turnfold.js').Job, id: string, reload: () => void}} props */
+export function JobLine({ job, id, reload }) {
+    const { done, total, eta_s: eta, percent } = job.progress;
+    const now = useNow(eta !== null);
+    const read = useMemo(() => Date.now(), [job.id, eta, done]);
+    return html`<div class="state-job">
+        <p class="state-line">${doing(job)}</p>
+        <${Progress} label=${doing(job)} value=${job.state === 'queued' || !total ? null : percent}
+            text=${howFar(job, left(eta, Math.max(0, now - read)))} />
+    </div>
+    <${Stop} id=${id} reload=${reload} />`;
+}
+
+/** @param {{id: string, reload: () => void}} props */
+function Stop({ id, reload }) {
+    const box = useRef(/** @type {HTMLElement|null} */ (null));
+    const stop = useAction(async () => {
+        const { stopped } = await chat(id).stop();
+        reload();
+        notify(stopped ? 'Stopped. What is folded stays.' : 'Nothing was running any more.');
+    });
+    useEffect(() => () => { // the focus that this button had stays near
+        if (box.current?.contains(document.activeElement)) document.getElementById('summarize')?.focus();
+    }, []);
+    return html`<span ref=${box}><${Button} kind="danger" busy=${stop.busy} onClick=${stop.run}>Stop</${Button}></span>`;
+}
