@@ -17,7 +17,10 @@
  *   window: {first_index: number|null, turns: number, dropped_turns: number}, system: any, text: string|null,
  *   tokens: Record<'system'|'tools'|'memory'|'history'|'current'|'total', number> & {budget: number|null},
  *   left_out: {first_index: number, last_index: number, reason: string}[], prefix_hash: string, skipped: any,
- *   prefix_changed_by: string|null, warnings: {code: string, detail: string}[]}} Projection
+ *   prefix_changed_by: string|null, warnings: {code: string, detail: string}[], sent: Piece[]|null}} Projection
+ * @typedef {{part: 'system'|'pinned'|'memory'|'history'|'frame'|'current'|'opening', role: string, name: string|null,
+ *   content: string|null, message_id: string|null, index: number|null, tokens: number, tool_calls?: any[],
+ *   tool_call_id?: string}} Piece of a prompt, with `explain`
  * @typedef {{code: string, detail: string, connection: string, status: number|null, retry_at: string|null}} Failure
  * @typedef {{done: number, total: number, failed: number, percent: number, eta_s: number|null}} Progress
  * @typedef {{id: string, chat_id: string, kind: string, progress: Progress, reason: string|null, error: Failure|null,

@@ -44,7 +44,8 @@ PLAIN = Choice()
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """A prompt as a plan: the chat's own system prompt, history in order, and the open turn as `current`.
+    """A prompt as a plan: the chat's own system prompt, history in order, and the open turn as `current`. `early`: what
+    of the history counts as the system's, pinned messages from before the window.
 
     `window_turns` counts the visible closed turns sent, `dropped_turns` those a budget left out; `first_index` is
     where the window begins and `window` the same for a view to keep. `turns` are the costs of the uncovered turns.
@@ -54,6 +55,7 @@ class Projection:
     prompt: tuple[Message, ...]
     history: tuple[Message, ...]
     current: tuple[Message, ...]
+    early: tuple[Message, ...]
     first_index: int | None
     window_turns: int
     dropped_turns: int
@@ -88,6 +90,7 @@ def project(
         prompt=sent.prompt,
         history=sent.history,
         current=sent.current,
+        early=sent.early,
         first_index=sent.first_index,
         window_turns=sum(block.is_turn for block in blocks[dropped:]),
         dropped_turns=sum(block.is_turn for block in blocks[:dropped]),

@@ -42,14 +42,14 @@ def write_prompt(said: Sequence[Said], format: Format) -> Written:
     if format == "anthropic":
         return _anthropic(said)
     if format == "text":
-        text = "\n".join(_line(one) for one in said)
+        text = "\n".join(text_line(one) for one in said)
         return Written([{"role": "user", "content": text}] if said else [], text=text)
     return Written([_openai(one) for one in _results_at_calls(said)])
 
 
 def needs_opening(said: Sequence[Said]) -> bool:
     """Whether the user's first message has to be made up: Anthropic's API refuses a prompt that begins otherwise."""
-    spoken = _results_at_calls(said[_system_end(said) :])  # as it will be written: results move, what is blank goes
+    spoken = _results_at_calls(said[system_end(said) :])  # as it will be written: results move, what is blank goes
     first = next((one.role for one in spoken if _says_something(one)), "user")
     return first == "assistant"
 
@@ -69,7 +69,8 @@ def _openai(said: Said) -> Json:
     return message
 
 
-def _line(said: Said) -> str:
+def text_line(said: Said) -> str:
+    """A message in a plain text."""
     calls = [f"[calls {_called(call)}]" for call in said.tool_calls or ()]
     text = " ".join(part for part in (said.content or "", *calls) if part)
     return f"{said.speaker}: {text}" if said.speaker else text
@@ -90,7 +91,7 @@ def _anthropic(said: Sequence[Said]) -> Written:
 
     Neighbours of one role are one message, so that roles alternate. Results follow their call at once.
     """
-    end = _system_end(said)
+    end = system_end(said)
     heads = [one.content for one in said[:end] if one.content and one.content.strip()]
     system = heads[0] if len(heads) == 1 else [_text(head) for head in heads]
     opening = [Said("user", OPENING)] if needs_opening(said) else []
@@ -103,7 +104,8 @@ def _anthropic(said: Sequence[Said]) -> Written:
     return Written([{**message, "content": _content(message["content"])} for message in messages], system or None)
 
 
-def _system_end(said: Sequence[Said]) -> int:
+def system_end(said: Sequence[Said]) -> int:
+    """How many system messages stand before all else."""
     return next((place for place, one in enumerate(said) if one.role != "system"), len(said))
 
 
@@ -114,21 +116,29 @@ def _results_at_calls(said: Sequence[Said]) -> Sequence[Said]:
     """
     if not any(one.tool_calls for one in said):
         return said
-    placed: list[dict[object, Said]] = []
-    callers: dict[object, dict[object, Said]] = {}
-    for one in said:
+    return [_joined([said[place] for place in places]) for places in sent_order(said)]
+
+
+def sent_order(said: Sequence[Said]) -> list[list[int]]:
+    """The places of messages in the order in which chat APIs are sent them; those of one list are one message."""
+    placed: list[dict[object, list[int]]] = []
+    callers: dict[object, dict[object, list[int]]] = {}
+    for place, one in enumerate(said):
         group = callers.get(one.tool_call_id) if one.role == "tool" else None
         if group is not None:
-            group[one.tool_call_id] = _joined(group.get(one.tool_call_id), one)
+            group.setdefault(one.tool_call_id, []).append(place)
             continue
-        calls = {call.get("id"): call for call in reversed(one.tool_calls or ())}
-        placed.append({0: one._replace(tool_calls=list(calls.values())[::-1]) if calls else one})
-        callers.update((name, placed[-1]) for name in calls)
-    return [one for group in placed for one in group.values()]
+        placed.append({0: [place]})
+        callers.update((call.get("id"), placed[-1]) for call in one.tool_calls or ())
+    return [places for group in placed for places in group.values()]
 
 
-def _joined(before: Said | None, result: Said) -> Said:
-    return result._replace(content=f"{before.content}\n\n{result.content}") if before else result
+def _joined(said: Sequence[Said]) -> Said:
+    """One message of several results of a call; a call's own ids once each."""
+    if len(said) > 1:
+        return said[-1]._replace(content="\n\n".join(str(one.content) for one in said))
+    calls = {call.get("id"): call for call in reversed(said[0].tool_calls or ())}
+    return said[0]._replace(tool_calls=list(calls.values())[::-1]) if calls else said[0]
 
 
 def _spoken(said: Iterable[Said]) -> Iterable[tuple[str, list[Json]]]:

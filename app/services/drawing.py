@@ -20,7 +20,7 @@ from app.services.blocks import Block, Blocks
 from app.services.budgeting import Budget, Budgeting, Tally, costs_of
 from app.services.framing import apply_frame
 from app.services.projection_query import ProjectionQuery
-from app.services.prompt_parts import Parts, coming, without_orphans
+from app.services.prompt_parts import Framed, Parts, coming, without_orphans
 from app.services.reading import ChatState
 from app.services.viewing import coverage_of
 from app.services.voicing import Voices, omitted, voices
@@ -152,31 +152,51 @@ class Drawing:
     def _filled(self, session: Session, sketch: Sketch, who: Voices) -> Drawn:
         plan = sketch.plan()
         texts = messages.contents(session, [m.key for m in (*plan.prompt, *plan.history, *plan.current)])
-        current = [texts[m.key]._asdict() for m in plan.current if m.key in texts]
-        current += [_content(message)._asdict() for message in sketch.query.current]
+        current, framed = _current(sketch, plan, texts), None
         said = [who.said(Content(**message)) for message in current]
         if sketch.query.frame:
-            sketch, said = _framed(sketch, current, who)
+            bare, before = sketch, plan
+            sketch, said, framed = _framed(bare, current, who)
             plan = sketch.plan()
             texts |= messages.contents(session, [m.key for m in plan.history if m.key not in texts])
+            if len(plan.current) < len(before.current):
+                # What the frame costs pushed out the call that a result of the current turn answers.
+                sketch, said, framed = _framed(bare, _current(bare, plan, texts), who)
         heads = (sketch.query.system_prompt, *(texts[m.key].content for m in plan.prompt if m.key in texts))
         past = who.stored(plan.history, texts)
-        parts = Parts(tuple(text for text in heads if text), sketch.block.text, sketch.placement, past, said)
+        parts = Parts(tuple(text for text in heads if text), sketch.block.text, sketch.placement, past, said, framed)
         return Drawn(sketch, plan, parts, who)
 
 
-def _framed(sketch: Sketch, current: Sequence[Mapping[str, Any]], who: Voices) -> tuple[Sketch, list[Said]]:
+def _current(sketch: Sketch, plan: Projection, texts: Mapping[int, Content]) -> list[dict[str, Any]]:
+    """The current turn: what is stored of it, then what the request brings."""
+    stored = [texts[message.key] for message in plan.current if message.key in texts]
+    return [one._asdict() for one in (*stored, *(_content(message) for message in sketch.query.current))]
+
+
+def _framed(sketch: Sketch, current: Sequence[Mapping[str, Any]], who: Voices) -> tuple[Sketch, list[Said], Framed]:
     """The current turn with the frame around its user message, which costs what it adds."""
     framed = apply_frame(sketch.query.read_frame(), current)
     added = [message for message in framed if message not in current]
     gone = [message for message in current if message not in framed]
     # What the frame adds is nobody's line and bears no name; what it replaces is still its speaker's.
     alone = added if not gone else []
+    origins = _origins(framed, added, inserted=bool(alone))
     framed = [message for message in framed if not _is_blank(message)]
     more = sketch.tally.messages(framed) - sketch.tally.messages(current)
     costs = replace(sketch.costs, current=sketch.costs.current + more)
     said = [Said(m["role"], m["content"]) if m in alone else who.said(_content(m)) for m in framed]
-    return replace(sketch, costs=costs), said
+    return replace(sketch, costs=costs), said, origins
+
+
+def _origins(framed: Sequence[Mapping[str, Any]], added: Sequence[Mapping[str, Any]], *, inserted: bool) -> Framed:
+    """Which messages these are, those left out that are blank."""
+    at = framed.index(added[0]) if added else None
+    kept = [place for place, message in enumerate(framed) if not _is_blank(message)]
+    if at is None:
+        return Framed(None, tuple(kept))
+    origins = [place - (inserted and place > at) if place != at or not inserted else None for place in kept]
+    return Framed(kept.index(at), tuple(origins))
 
 
 def _without_blanks(query: ProjectionQuery) -> ProjectionQuery:

@@ -14,6 +14,7 @@ from app.errors import InvalidRequest
 from app.formats.prompt_formats import write_prompt
 from app.services.blocks import Block
 from app.services.drawing import Drawing, Drawn
+from app.services.itemizing import itemize
 from app.services.projection_query import NOTHING_BEFORE, Beforehand, ProjectionQuery, under_view
 from app.services.projection_view import (
     WARNINGS,
@@ -55,6 +56,7 @@ class Projecting:
             covered = _through(session, state, drawn.sketch.block)
             skipped = before.skipped or _skipped(session, state)
             stored = _exposed(session, state)
+            sent = itemize(session, drawn) if query.explain else None
         beginning = drawn.beginning(whole=view is not None)
         last = window.prefix if window else None
         prefix = following(last, beginning) if last else beginning.prefix()
@@ -63,7 +65,7 @@ class Projecting:
         earlier = last if known is None or str(known) == str(last) else known
         cause = changed_by(earlier, beginning) if earlier and str(known) != str(prefix) else None
         shown = _shown(drawn, covered, replace(before, skipped=skipped), str(prefix), cause)
-        return shown if stored is None else replace(shown, stored_messages=stored)
+        return shown if stored is None and sent is None else replace(shown, stored_messages=stored, sent=sent)
 
 
 def _shown(

@@ -55,7 +55,8 @@ class ProjectionView:
     """What the model should be sent now.
 
     `messages` are in the format asked for; `system` and `text` are None but for the formats that have them. `error`
-    and `stored_messages` are None unless the chat's settings expose them.
+    and `stored_messages` are None unless the chat's settings expose them; `sent`, the pieces of the prompt, unless the
+    request asks for them.
     """
 
     messages: list[dict[str, Any]]
@@ -71,6 +72,7 @@ class ProjectionView:
     skipped: Mapping[str, Any] | None = None
     error: Mapping[str, Any] | None = None
     stored_messages: Sequence[Mapping[str, Any]] | None = None
+    sent: Sequence[Mapping[str, Any]] | None = None
 
 
 WARNINGS = {

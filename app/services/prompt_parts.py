@@ -10,14 +10,27 @@ from app.formats.prompt_formats import Said
 
 
 @dataclass(frozen=True, slots=True)
+class Framed:
+    """A current turn with a frame: which of its messages the frame's text is, None where that is empty, and which
+    message of the turn each one was without it; None for one that the frame added.
+    """
+
+    place: int | None
+    origins: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Parts:
-    """What a prompt is made of: `heads` are the texts of the one system message, without the memory."""
+    """What a prompt is made of: `heads` are the texts of the one system message, without the memory. `framed`: what of
+    the current turn is its own, where a frame stands around it.
+    """
 
     heads: tuple[str, ...]
     memory: str
     placement: Placement
     past: Sequence[Said]
     current: Sequence[Said]
+    framed: Framed | None = None
 
     def in_order(self) -> list[Said]:
         """The system message, the past and the current turn, the memory in its place."""
@@ -25,12 +38,14 @@ class Parts:
         inside = [] if self.placement.apart else [self.memory]
         texts = [text for text in (*self.heads, *inside) if text]
         system = [Said("system", "\n\n".join(texts))] if texts else []
-        rest = [*self.past, *self.current]
+        rest, at = [*self.past, *self.current], self.memory_place()
+        return [*system, *rest] if at is None else [*system, *rest[:at], *memory, *rest[at:]]
+
+    def memory_place(self) -> int | None:
+        """How many messages of the past and the current turn stand before the memory; None where it has no message."""
         if not (self.memory and self.placement.apart):
-            return [*system, *rest]
-        slots = [*_slots(self.past, current=False), *_slots(self.current, current=True)]
-        at = place(slots, self.placement)
-        return [*system, *rest[:at], *memory, *rest[at:]]
+            return None
+        return place([*_slots(self.past, current=False), *_slots(self.current, current=True)], self.placement)
 
 
 def without_orphans(current: Sequence[Mapping[str, Any]], calls: Collection[str]) -> list[Mapping[str, Any]]:

@@ -270,6 +270,15 @@ def id_at(session: Session, chat_key: int, index: int) -> str:
     return str(rows(session, _ID_AT, {"chat_key": chat_key, "index": index}).scalar_one())
 
 
+_NAMED = select(_T.key, _T.id, _T.name).where(_T.key.in_(bindparam("keys", expanding=True)))
+
+
+def named(session: Session, keys: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+    """The ids of these messages and the names they bear, by key."""
+    found = [row for some in chunks(keys) for row in rows(session, _NAMED, {"keys": some})]
+    return {row.key: (row.id, row.name) for row in found}
+
+
 def chunks(values: Sequence[T]) -> Iterator[Sequence[T]]:
     """A few at a time, as many as one statement may name."""
     for start in range(0, len(values), _AT_ONCE):

@@ -51,6 +51,7 @@ def test_it_has_the_fields_of_the_contract(service: Service, folded: str) -> Non
         "warnings",
         "error",
         "stored_messages",
+        "sent",
     }
     assert found["memory"].keys() == {"text", "version", "tokens", "snippets", "covered_through"}
     assert found["memory"]["covered_through"] == {"message_id": "a6", "index": 11}

@@ -14,7 +14,10 @@ from app.core.left_out import Reason
 from app.core.projection import ToolHistory
 from app.formats.prompt_formats import Format
 from app.services.framing import Position
+from app.services.itemizing import Part
 from app.services.projection_query import ProjectionQuery
+
+_EXPLAIN = "Adds `sent`: the prompt piece by piece, with where each comes from and what it costs."
 
 Authors = Annotated[list[Name], Field(max_length=100)]
 
@@ -45,6 +48,7 @@ class ProjectionParams(Options):
     messages: bool = Field(
         default=True, description="`false` leaves the messages out of the answer, for who wants all the rest."
     )
+    explain: bool = Field(default=False, description=_EXPLAIN)
 
     def query(self) -> ProjectionQuery:
         """It, as it is asked."""
@@ -93,6 +97,7 @@ class ProjectionRequest(Options):
     view: Id | None = Field(default=None, description="The view whose options are used and whose window moves on.")
     session_id: Id | None = Field(default=None, description="The session that the request belongs to.")
     known_prefix: Name | None = Field(default=None, description="The `prefix_hash` of a prompt you still have.")
+    explain: bool = Field(default=False, description=_EXPLAIN)
 
     def query(self) -> ProjectionQuery:
         """It, as it is asked."""
@@ -170,6 +175,20 @@ class StoredMessage(Shown):
     content: str | None
 
 
+class SentPiece(Shown):
+    """A piece of the prompt. `tool_calls` and `tool_call_id` only where there are some."""
+
+    part: Part
+    role: Literal["system", "user", "assistant", "tool"]
+    name: str | None = Field(description="The message's own, whether or not the prompt shows it.")
+    content: str | None = Field(description="As the prompt says it, with a speaker's name before it where it has one.")
+    message_id: str | None = Field(description="Of the stored message that it is.")
+    index: int | None
+    tokens: int = Field(description="Those of a part add up to that part of `tokens`.")
+    tool_calls: list[dict[str, Any]] | None = None
+    tool_call_id: str | None = None
+
+
 class Projection(Shown):
     """What the model should be sent now."""
 
@@ -190,3 +209,4 @@ class Projection(Shown):
     stored_messages: list[StoredMessage] | None = Field(
         description="The stored messages that no summary covers, where they are exposed."
     )
+    sent: list[SentPiece] | None = Field(description="The prompt piece by piece, with `explain`; else null.")
