@@ -65,7 +65,8 @@ export function useAction(act, { done, quiet = false } = {}) {
             return result;
         } catch (error) {
             setState({ busy: false, error });
-            if (!asksForKey(error) && !quiet && /** @type {any} */ (error)?.code !== 'aborted') notify(detailOf(error), 'error');
+            const cut = /** @type {any} */ (error)?.code === 'aborted';
+            if (!asksForKey(error) && !quiet && !cut) notify(detailOf(error), 'error');
             return undefined;
         } finally {
             running.current = false;

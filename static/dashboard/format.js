@@ -5,7 +5,9 @@ const SHORT = new Intl.NumberFormat('en', { notation: 'compact', maximumFraction
 const AGO = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 /** @type {[Intl.RelativeTimeFormatUnit, number][]} */
-const UNITS = [['year', 31_536_000], ['month', 2_592_000], ['week', 604_800], ['day', 86_400], ['hour', 3600], ['minute', 60]];
+const UNITS = [
+    ['year', 31_536_000], ['month', 2_592_000], ['week', 604_800], ['day', 86_400], ['hour', 3600], ['minute', 60],
+];
 
 /** 12,345 @param {number} value */
 export const number = (value) => NUMBER.format(value);

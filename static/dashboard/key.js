@@ -1,7 +1,7 @@
 /** Asks for the key of a server that has one. */
 import { html, useState } from './vendor/htm-preact.js';
 import { useAction } from './actions.js';
-import { Button, Dialog, Failure, Field } from './parts.js';
+import { Button, Check, Dialog, Failure, Field, ticked, written } from './parts.js';
 import { turnfold, unlock } from './server.js';
 
 /** @param {{onOpen: () => void}} props */
@@ -18,12 +18,13 @@ export function KeyDialog({ onOpen }) {
     return html`<${Dialog} title="This server asks for a key" onClose=${() => {}}>
         <form onSubmit=${onSubmit}>
             <p>It is the value of <code>TURNFOLD_API_KEY</code> on the server.</p>
-            <${Field} label="Key" control=${(/** @type {any} */ given) => html`<input ...${given} type="password" required
-                autocomplete="current-password" value=${key} onInput=${(/** @type {any} */ event) => setKey(event.target.value)} />`} />
-            <label class="check"><input type="checkbox" checked=${keep} onChange=${(/** @type {any} */ event) => setKeep(event.target.checked)} />
-                Keep it on this device</label>
+            <${Field} label="Key" type="password" required autocomplete="current-password" value=${key}
+                onInput=${written(setKey)} />
+            <${Check} label="Keep it on this device" checked=${keep} onChange=${ticked(setKeep)} />
             <${Failure} error=${open.error} />
-            <div class="actions"><${Button} kind="primary" type="submit" busy=${open.busy}>Open</${Button}></div>
+            <div class="actions">
+                <${Button} kind="primary" type="submit" busy=${open.busy}>Open</${Button}>
+            </div>
         </form>
     </${Dialog}>`;
 }

@@ -19,15 +19,18 @@ const PAGES = {
     connections: { title: 'Connections', Page: ConnectionsPage },
     settings: { title: 'Settings', Page: SettingsPage },
 };
-const NAV = [['Chats', '#/', ''], ['Connections', '#/connections', 'connections'], ['Settings', '#/settings', 'settings']];
+/** @type {[string, string, string[]][]} name, address, and the first parts of the addresses under it */
+const NAV = [
+    ['Chats', '#/', ['', 'chats']], ['Connections', '#/connections', ['connections']],
+    ['Settings', '#/settings', ['settings']],
+];
 
 /** @param {{current: string}} props */
 const Header = ({ current }) => html`
     <header class="top">
         <a class="brand" href="#/"><img src="/static/icon.svg" alt="" width="28" height="28" />Turnfold</a>
-        <nav aria-label="Pages"><ul>${NAV.map(([name, to, page]) => html`
-            <li><a href=${to} aria-current=${page === current || (page === '' && current === 'chats') ? 'page' : undefined}>
-                ${name}</a></li>`)}
+        <nav aria-label="Pages"><ul>${NAV.map(([name, to, under]) => html`
+            <li><a href=${to} aria-current=${under.includes(current) ? 'page' : undefined}>${name}</a></li>`)}
             <li><a href="/docs">API</a></li>
         </ul></nav>
         <${Liveness} />
@@ -39,13 +42,19 @@ const Liveness = () => {
     return html`<span class=${`liveness ${live ? 'on' : ''}`} role="status">${live ? 'Live' : 'Not connected'}</span>`;
 };
 
+/** @param {{notice: import('./actions.js').Notice}} props */
+function NoticeLine({ notice: { id, kind, text, undo } }) {
+    const onUndo = () => { undo?.(); dismiss(id); };
+    return html`<div class=${`notice ${kind}`}>
+        <span>${text}</span>
+        ${undo && html`<${Button} kind="quiet" onClick=${onUndo}>Undo</${Button}>`}
+        <${Button} kind="quiet" aria-label="Dismiss" onClick=${() => dismiss(id)}>✕</${Button}>
+    </div>`;
+}
+
 const Notices = () => html`
     <div class="notices" role="log" aria-label="What happened" aria-live="polite">${useNotices().map((notice) => html`
-        <div key=${notice.id} class=${`notice ${notice.kind}`}>
-            <span>${notice.text}</span>
-            ${notice.undo && html`<${Button} kind="quiet" onClick=${() => { notice.undo?.(); dismiss(notice.id); }}>Undo</${Button}>`}
-            <${Button} kind="quiet" aria-label="Dismiss" onClick=${() => dismiss(notice.id)}>✕</${Button}>
-        </div>`)}
+        <${NoticeLine} key=${notice.id} notice=${notice} />`)}
     </div>`;
 
 /** A page, or what to do when it breaks. @param {{route: import('./router.js').Route, Page: any}} props */
@@ -79,11 +88,14 @@ function App() {
     const place = route.parts.slice(0, 2).join('/');
     const main = useArrival(place, known.title);
     const onOpen = () => { setLocked(false); restartNews(turnfold, asksForKey); };
+    /** @param {Event} event */
+    const onSkip = (event) => { event.preventDefault(); main.current?.focus(); };
     return html`
-        <a class="skip" href="#main" onClick=${(/** @type {any} */ event) => { event.preventDefault(); main.current?.focus(); }}>
-            Skip to the page</a>
+        <a class="skip" href="#main" onClick=${onSkip}>Skip to the page</a>
         <${Header} current=${first} />
-        <main id="main" ref=${main} tabindex="-1"><${Guarded} key=${place} route=${route} Page=${known.Page} /></main>
+        <main id="main" ref=${main} tabindex="-1">
+            <${Guarded} key=${place} route=${route} Page=${known.Page} />
+        </main>
         <${Notices} />
         ${locked && html`<${KeyDialog} onOpen=${onOpen} />`}`;
 }

@@ -1,7 +1,8 @@
 /** What happens on the server: one stream for the whole page, open while somebody looks at it. Nothing polls. */
 import { useEffect, useRef, useState } from './vendor/htm-preact.js';
 
-/** @typedef {{kind: string, data: any}} News `kind`: an event of GET /v1/events, or `reopened`: some may have been missed */
+/** `kind`: an event of GET /v1/events, or `reopened`: some may have been missed.
+ *  @typedef {{kind: string, data: any}} News */
 
 /** @type {Set<(news: News) => void>} */
 const listeners = new Set();

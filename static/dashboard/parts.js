@@ -34,17 +34,32 @@ export const Section = ({ title, about, actions, children, id, level = 2 }) => h
         ${children}
     </section>`;
 
-/** A labelled control. `control` is given the id and what describes it. @param {any} props */
-export function Field({ label, hint, error, control, inline = false }) {
+/**
+ * A labelled control: an input unless `as` says otherwise (select, textarea), with whatever else is given.
+ * `control` instead makes one of one's own, from the id and what describes it.
+ * @param {any} props
+ */
+export function Field({ label, hint, error, inline = false, as = 'input', control, children, ...rest }) {
     const id = useId();
     const about = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ') || undefined;
+    const given = { id, 'aria-describedby': about, 'aria-invalid': error ? true : undefined };
     return html`<div class=${`field ${inline ? 'inline' : ''}`}>
         <label for=${id}>${label}</label>
-        ${control({ id, 'aria-describedby': about, 'aria-invalid': error ? true : undefined })}
+        ${control ? control(given) : html`<${as} ...${given} ...${rest}>${children}</${as}>`}
         ${hint && html`<p class="hint" id=${`${id}-hint`}>${hint}</p>`}
         ${error && html`<p class="fault" id=${`${id}-error`}>${error}</p>`}
     </div>`;
 }
+
+/** A box to tick. @param {{label: any, checked: boolean, onChange: (event: any) => void}} props */
+export const Check = ({ label, ...rest }) => html`
+    <label class="check"><input type="checkbox" ...${rest} /><span>${label}</span></label>`;
+
+/** Gives on what a control holds: `onInput=${written(setName)}`. @param {(value: string) => void} take */
+export const written = (take) => (/** @type {any} */ event) => take(event.target.value);
+
+/** Gives on whether a box is ticked. @param {(value: boolean) => void} take */
+export const ticked = (take) => (/** @type {any} */ event) => take(event.target.checked);
 
 let ids = 0;
 
@@ -79,8 +94,9 @@ export function Dialog({ title, onClose, children, foot, wide = false }) {
     </dialog>`;
 }
 
-/** Asks before something is done. @param {{title: string, text: any, yes: string, danger?: boolean, busy?: boolean,
- *  onYes: () => void, onClose: () => void}} props */
+/** Asks before something is done.
+ *  @param {{title: string, text: any, yes: string, danger?: boolean, busy?: boolean, onYes: () => void,
+ *    onClose: () => void}} props */
 export const Confirm = ({ title, text, yes, danger = true, busy = false, onYes, onClose }) => html`
     <${Dialog} title=${title} onClose=${onClose} foot=${html`
         <${Button} onClick=${onClose}>Cancel</${Button}>
@@ -88,7 +104,8 @@ export const Confirm = ({ title, text, yes, danger = true, busy = false, onYes, 
         <p>${text}</p>
     </${Dialog}>`;
 
-/** How far something is. @param {{label: string, value: number|null, max?: number, text?: string}} props null: unknown */
+/** How far something is; unknown if `value` is null.
+ *  @param {{label: string, value: number|null, max?: number, text?: string}} props */
 export const Progress = ({ label, value, max = 100, text }) => html`
     <div class="progress">
         <progress aria-label=${label} max=${max} value=${value ?? undefined}></progress>
@@ -96,9 +113,11 @@ export const Progress = ({ label, value, max = 100, text }) => html`
     </div>`;
 
 /** A word about the state of something. `kind`: good, warn, bad, plain. @param {any} props */
-export const Badge = ({ kind = 'plain', children, ...rest }) => html`<span ...${rest} class=${`badge ${kind}`}>${children}</span>`;
+export const Badge = ({ kind = 'plain', children, ...rest }) => html`
+    <span ...${rest} class=${`badge ${kind}`}>${children}</span>`;
 
-/** Links to the parts of a page. @param {{label: string, items: {name: string, href: string, current: boolean}[]}} props */
+/** Links to the parts of a page.
+ *  @param {{label: string, items: {name: string, href: string, current: boolean}[]}} props */
 export const Tabs = ({ label, items }) => html`
     <nav class="tabs" aria-label=${label}><ul>${items.map(({ name, href, current }) => html`
         <li><a href=${href} aria-current=${current ? 'page' : undefined}>${name}</a></li>`)}

@@ -5,7 +5,8 @@ import { useEffect, useState } from './vendor/htm-preact.js';
 
 /** An address. @param {string[]} parts e.g. ['chats', id, 'prompt'] @param {Record<string, any>} [query] */
 export function href(parts, query = {}) {
-    const words = new URLSearchParams(Object.entries(query).filter(([, value]) => value != null && value !== '')).toString();
+    const given = Object.entries(query).filter(([, value]) => value != null && value !== '');
+    const words = new URLSearchParams(given).toString();
     return `#/${parts.map(encodeURIComponent).join('/')}${words && `?${words}`}`;
 }
 

@@ -13,7 +13,8 @@ export const turnfold = new Turnfold({ server: location.origin, key: kept });
 /** A chat. @param {string} id */
 export const chat = (id) => turnfold.chat(id);
 
-/** How the server and its connections are: the answer of /readyz. @param {AbortSignal} [signal] @returns {Promise<any>} */
+/** How the server and its connections are: the answer of /readyz.
+ *  @param {AbortSignal} [signal] @returns {Promise<any>} */
 export async function health(signal) {
     const answer = await turnfold.fetch('/readyz', { signal, cache: 'no-store' });
     return answer.json();
@@ -50,7 +51,8 @@ export const detailOf = (error) => (error instanceof TurnfoldError ? error.detai
  *
  *     const { data, error, loading, reload } = useLoad((signal) => chat(id).status({ signal }), [id], { chat: id });
  *
- * @template T @param {(signal: AbortSignal) => Promise<T>} load @param {unknown[]} deps what else is read when they change
+ * @template T @param {(signal: AbortSignal) => Promise<T>} load
+ * @param {unknown[]} deps something else is read when they change
  * @param {{chat?: string, kinds?: string[]}|null} [about] the news that concern it (see useNews); null: none
  * @param {{keep?: boolean}} [options] @returns {{data: T|null, error: any, loading: boolean, reload: () => void}}
  */
@@ -110,7 +112,8 @@ class Reader {
             if (cut === this.cut) this.tell({ data, error: null, loading: false });
         } catch (error) {
             asksForKey(error);
-            if (cut === this.cut) this.tell((/** @type {any} */ state) => ({ data: state.data, error, loading: false }));
+            const failed = (/** @type {any} */ state) => ({ data: state.data, error, loading: false });
+            if (cut === this.cut) this.tell(failed);
         }
         if (cut !== this.cut) return;
         this.reading = false;

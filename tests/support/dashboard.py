@@ -4,13 +4,14 @@ import json
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, expect
 
 from tests.support.javascript import CLIENT
 from tests.support.service import Service
 
 WIDE = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
+PATIENCE_MS = 15_000  # machines are busy; what is there sooner is not waited for
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 AXE = """async ([rules, place]) => {
     const { violations } = await axe.run(place ?? document, { runOnly: rules, resultTypes: ['violations'] });
@@ -31,6 +32,8 @@ class Dashboard:
         options = {"viewport": WIDE, "permissions": ["clipboard-read", "clipboard-write"], **options}
         self.service = service
         self.context = browser.new_context(base_url=service.url, **options)
+        self.context.set_default_timeout(PATIENCE_MS)
+        expect.set_options(timeout=PATIENCE_MS)
         self.page: Page = self.context.new_page()
         self._expected: list[str] = []
         self._troubles: list[str] = []

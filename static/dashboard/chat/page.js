@@ -31,14 +31,17 @@ const STRATEGIES = /** @type {Record<string, string>} */ ({
 export function ChatPage({ route }) {
     const [, id = '', tab = 'memory'] = route.parts;
     const read = async (/** @type {AbortSignal} */ signal) => {
-        const [about, status] = await Promise.all([chat(id).request('GET', '', { signal }), chat(id).status({ signal })]);
+        const calls = [chat(id).request('GET', '', { signal }), chat(id).status({ signal })];
+        const [about, status] = await Promise.all(calls);
         return { about, status };
     };
     const { data, error, reload } = useLoad(read, [id], { chat: id });
-    if (!data) return error ? html`<${Failure} error=${error} retry=${reload} />` : html`<${Loading} what="Opening the chat" />`;
+    if (!data && error) return html`<h1>Chat</h1><${Failure} error=${error} retry=${reload} />`;
+    if (!data) return html`<h1 class="unseen">Chat</h1><${Loading} what="Opening the chat" />`;
     const { about, status } = data;
     const [, , Page] = TABS.find(([name]) => name === tab) ?? TABS[0];
-    const items = TABS.map(([name, title, page]) => ({ name: title, href: href(['chats', id, name]), current: page === Page }));
+    const items = TABS.map(([name, title, page]) => (
+        { name: title, href: href(['chats', id, name]), current: page === Page }));
     const given = { id, chat: about, status, reload, route };
     return html`
         <div class="page-head">
