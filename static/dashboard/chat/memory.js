@@ -1,5 +1,6 @@
 /** The memory of a chat: its picture, its figures. */
 import { html } from '../vendor/htm-preact.js';
+import { DemoStrip } from '../home/demo.js';
 import { Costs } from './costs.js';
 import { Growth } from './growth.js';
 import { LayerTable } from './layers.js';
@@ -7,6 +8,7 @@ import { Strata } from './strata.js';
 
 /** @param {import('./page.js').ChatProps} props */
 export const MemoryPage = (props) => html`
+    <${DemoStrip} ...${props} />
     <${Strata} ...${props} />
     <div class="columns">
         <${Growth} ...${props} />
