@@ -1,0 +1,81 @@
+/** What the prompt is asked for with: the fields above it. They live in the address. */
+import { html, useEffect, useRef, useState } from '../vendor/htm-preact.js';
+import { Button, Field, Section } from '../parts.js';
+import { amend } from '../router.js';
+import { OPTIONS, onlyStored } from './prompt-query.js';
+
+const REST_MS = 500; // of typing, before the prompt is read
+/** @type {Record<string, string>} */
+const STRATEGIES = { layered: 'Layered memory', rolling: 'Rolling memory', summary_buffer: 'Summary buffer', none: 'No memory' };
+const PLACEMENTS = ['system_end', 'system_message', 'user_message', 'in_chat:4'];
+
+/** A select of the address. @param {{name: string, label: string, words: any, items: [string, string][], hint?: string}} props */
+const Choice = ({ name, label, words, items, hint }) => html`
+    <${Field} label=${label} hint=${hint} control=${(/** @type {any} */ given) => html`
+        <select ...${given} value=${words[name] ?? ''} onChange=${(/** @type {any} */ event) => amend({ [name]: event.target.value })}>
+            ${items.map(([value, text]) => html`<option key=${value} value=${value}>${text}</option>`)}
+        </select>`} />`;
+
+/** A field of the address in which somebody types: it follows once they rest, and what they type stays meanwhile.
+ *  @param {any} props `name`, `label`, `words`, `hint`, `disabled`, `tag`: input or textarea; the rest is the element's */
+function Typed({ name, label, words, hint, tag = 'input', ...rest }) {
+    const [text, setText] = useState(words[name] ?? '');
+    const typed = useRef({ timer: 0, told: text });
+    useEffect(() => {
+        if ((words[name] ?? '') === typed.current.told) return;
+        typed.current.told = words[name] ?? '';
+        setText(typed.current.told);
+    }, [words[name]]);
+    useEffect(() => () => clearTimeout(typed.current.timer), []);
+    const tell = (/** @type {string} */ value) => {
+        clearTimeout(typed.current.timer);
+        typed.current.told = value;
+        amend({ [name]: value });
+    };
+    const onInput = (/** @type {any} */ { target: { value } }) => {
+        setText(value);
+        clearTimeout(typed.current.timer);
+        typed.current.timer = setTimeout(() => tell(value), REST_MS);
+    };
+    const onChange = (/** @type {any} */ { target }) => tell(target.value);
+    return html`<${Field} label=${label} hint=${hint} control=${(/** @type {any} */ given) => html`
+        <${tag} ...${given} ...${rest} value=${text} onInput=${onInput} onChange=${onChange} />`} />`;
+}
+
+/** @param {{words: Record<string, string>, strategy: string, views: any[]}} props */
+export function PromptOptions({ words, strategy, views }) {
+    const set = ['view', 'strategy', 'current', ...OPTIONS].filter((name) => words[name]);
+    const reset = () => amend(Object.fromEntries(set.map((name) => [name, null])));
+    const named = words.view && !views.some(({ name }) => name === words.view) ? [...views, { name: words.view }] : views;
+    const others = Object.keys(STRATEGIES).filter((name) => name !== strategy);
+    const own = /** @type {[string, string]} */ (['', `${STRATEGIES[strategy] ?? strategy} (the chat’s own)`]);
+    const placements = [...new Set([...PLACEMENTS, ...(words.memory_placement ? [words.memory_placement] : [])])];
+    const refused = onlyStored(words, strategy);
+    return html`<${Section} title="Asked for" about="Nothing here is stored: it is the prompt as it would be sent now."
+        actions=${set.length > 0 && html`<${Button} onClick=${reset}>As it is by default</${Button}>`}>
+        <div class="asked">
+            <${Choice} name="view" label="View" words=${words} hint="Options kept under a name, for one consumer of the chat."
+                items=${[['', named.length ? 'None' : 'None (the chat has none)'], ...named.map(({ name }) => [name, name])]} />
+            <${Choice} name="strategy" label="Strategy" words=${words} hint="Another one shows it with the memory it has by now; nothing is switched."
+                items=${[own, ...others.map((name) => [name, `As it would be: ${STRATEGIES[name]}`])]} />
+            <${Typed} name="context_size" label="Context size" words=${words} type="number" min="1" inputmode="numeric"
+                placeholder="as the view or connection" hint="Tokens of the model’s window." />
+            <${Typed} name="max_tokens" label="Kept for the answer" words=${words} type="number" min="1" inputmode="numeric"
+                placeholder="up to 1,024" hint="Tokens (max_tokens). Needs a context size." />
+            <${Choice} name="memory_placement" label="Memory placement" words=${words}
+                items=${[['', 'As the view or chat has it'], ...placements.map((name) => [name, name])]} />
+            <${Choice} name="format" label="Format" words=${words}
+                items=${[['', 'As the view has it, or openai'], ['openai', 'openai'], ['anthropic', 'anthropic'], ['text', 'text']]} />
+            <${Choice} name="names" label="Names" words=${words} hint="How the prompt says who speaks."
+                items=${[['', 'As the view or chat has it'], ['auto', 'auto'], ['none', 'none'], ['field', 'field'], ['prefix', 'prefix']]} />
+            <${Choice} name="tool_history" label="Past tool calls" words=${words}
+                items=${[['', 'As the view has it, or pair'], ['pair', 'pair: with their results'], ['omit', 'omit: none of them']]} />
+        </div>
+        <div class="asked-texts">
+            <${Typed} tag="textarea" name="system_prompt" label="System prompt" words=${words} rows="3" dir="auto" />
+            ${refused ? html`<p class="hint">${refused}</p>` : html`
+                <${Typed} tag="textarea" name="current" label="Being typed" words=${words} rows="3" dir="auto"
+                    hint="A line of the user’s at the end of the prompt, not stored." />`}
+        </div>
+    </${Section}>`;
+}
