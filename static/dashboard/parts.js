@@ -79,8 +79,9 @@ export function Dialog({ title, onClose, children, foot, wide = false }) {
     const id = useId();
     useEffect(() => {
         const before = /** @type {HTMLElement|null} */ (document.activeElement);
-        box.current.showModal();
-        return () => before?.focus?.();
+        const dialog = box.current;
+        dialog.showModal();
+        return () => { dialog.close(); before?.focus?.(); }; // what is behind an open one takes no focus
     }, []);
     /** @param {any} event */
     const onCancel = (event) => { event.preventDefault(); onClose(); };
