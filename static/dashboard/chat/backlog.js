@@ -7,7 +7,17 @@ import { href } from '../router.js';
 import { chat } from '../server.js';
 import { choices, money } from './costs-money.js';
 import { usePrice } from './costs-price.js';
-import { reasonOf } from './state-words.js';
+import { reasonOf } from './state-reasons.js';
+
+const CHOICES = [
+    { name: 'all', title: 'All of it', yes: 'Fold everything', kind: 'primary',
+        text: 'Everything outside the newest turns folds now, oldest first.' },
+    { name: 'one', title: 'Little by little', yes: 'One batch with each reply', kind: 'plain',
+        text: 'One batch now, then one with each reply, until the backlog is gone.',
+        note: 'Each batch. All of them take about the same as “All of it”.' },
+    { name: 'skip', title: 'Not at all', yes: 'Leave it as it is', kind: 'plain',
+        text: 'These turns stay word for word. When a prompt gets too long, they are the first to be left out.' },
+];
 
 /** @param {import('./page.js').ChatProps} props */
 export function BacklogChoice({ id, chat: about, status, reload }) {
@@ -15,50 +25,49 @@ export function BacklogChoice({ id, chat: about, status, reload }) {
     const choose = useAction(async (/** @type {'all'|'one'|'skip'} */ choice) => {
         const { job, reason, skipped_turns: skipped } = await chat(id).backlog(choice);
         reload();
-        return job ? null : skipped === undefined ? reasonOf(reason) : `${counted(skipped, 'turn')} stay word for word.`;
+        if (skipped !== undefined) return `${counted(skipped, 'turn')} stay word for word.`;
+        return job ? null : reasonOf(reason);
     }, { done: (said) => said });
     const costs = choices(status, about.effective_settings.layered.snippet_tokens, price);
-    const given = { choose, costs, currency: price?.currency ?? '' };
     return html`<section class="backlog" aria-labelledby="backlog-title">
         <h2 id="backlog-title">An old chat: how shall it fold?</h2>
-        <p class="about">${counted(costs.turns, 'turn')} lie outside the newest ones and have no summary yet. Nothing is lost
+        <p class="about">${counted(costs.turns, 'turn')} before the newest ones have no summary yet. Nothing is lost
             whatever you choose, and you can stop at any moment.</p>
-        <div class="choices">
-            <${Choice} ...${given} name="all" title="All of it" cost=${costs.all} primary=${true} yes="Fold everything"
-                text="Everything outside the newest turns folds now, oldest first." />
-            <${Choice} ...${given} name="one" title="Little by little" cost=${costs.one} yes="One batch with each reply"
-                text="One batch now, then one with each reply, until the backlog is gone." each=${true} />
-            <${Choice} ...${given} name="skip" title="Not at all" cost=${null} yes="Leave it as it is"
-                text="These turns stay word for word. When a prompt gets too long, they are the first to be left out." />
-        </div>
+        <div class="choices">${CHOICES.map((one) => html`
+            <${Choice} ...${one} choose=${choose} takes=${figures(one.name, costs, price?.currency ?? '')} />`)}</div>
         <${Called} status=${status} free=${costs.free} priced=${Boolean(price)} id=${id} />
     </section>`;
 }
 
 /** @param {any} props */
-const Choice = ({ choose, costs, currency, name, title, text, cost, yes, each = false, primary = false }) => html`
+const Choice = ({ choose, takes, name, title, text, note, yes, kind }) => html`
     <div class="choice">
         <h3>${title}</h3>
         <p>${text}</p>
-        <dl class="cost">${figures(cost, costs, currency).map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>`)}</dl>
-        ${each && html`<p class="hint">Each batch. In all it comes to about the same as “All of it”.</p>`}
-        <${Button} kind=${primary ? 'primary' : 'plain'} busy=${choose.busy} onClick=${() => choose.run(name)}>${yes}</${Button}>
+        <dl class="takes">${takes.map((/** @type {string[]} */ [term, value]) => html`
+            <div><dt>${term}</dt><dd>${value}</dd></div>`)}</dl>
+        ${note && html`<p class="hint">${note}</p>`}
+        <${Button} kind=${kind} busy=${choose.busy} onClick=${() => choose.run(name)}>${yes}</${Button}>
     </div>`;
 
-/** @param {any} cost @param {any} costs @param {string} currency @returns {string[][]} */
-function figures(cost, { free }, currency) {
-    if (!cost) return [['Calls', 'none']];
-    const { calls, input, seconds, money: paid } = cost;
-    const time = ['Time', seconds === null ? (free ? 'moments' : 'known after the first batch') : `about ${span(seconds)}`];
-    if (free) return [['Calls', 'none'], ['Costs', 'nothing'], time];
-    return [['Calls', `about ${number(calls)}`], ['Input', `about ${short(input)} tokens`], time,
-        ...(paid === null ? [] : [['Costs', `about ${money(paid, currency)}`]])];
+/** @param {string} name @param {ReturnType<typeof choices>} costs @param {string} currency @returns {string[][]} */
+function figures(name, costs, currency) {
+    if (name === 'skip') return [['Calls', 'none']];
+    const { calls, input, seconds, money: paid } = name === 'all' ? costs.all : costs.one;
+    const time = seconds === null ? null : `about ${span(seconds)}`;
+    if (costs.free) return [['Calls', 'none'], ['Costs', 'nothing'], ['Time', time ?? 'moments']];
+    return [
+        ['Calls', calls === 1 ? '1' : `about ${number(calls)}`],
+        ['Input', `about ${short(input)} tokens`],
+        ['Time', time ?? 'known after a batch'],
+        ...(paid === null ? [] : [['Costs', `about ${money(paid, currency)}`]]),
+    ];
 }
 
 /** @param {any} props */
-const Called = ({ status: { connection }, free, priced, id }) => html`
-    <p class="hint">${free
-        ? html`The built-in summarizer does it: no model is called. It picks sentences rather than writing them; for better
-            summaries give the chat <a href="#/connections">a model</a> first.`
-        : html`By <bdi>${connection.model ?? connection.name}</bdi>, connection <bdi>${connection.name}</bdi>.
-            ${!priced && html` Enter its price under <a href=${href(['chats', id, 'memory'])}>Costs</a> to see this in money.`}`}</p>`;
+const Called = ({ status: { connection }, free, priced, id }) => (free
+    ? html`<p class="hint">The built-in summarizer does it: no model is called. It picks sentences rather than writing
+        them; for better summaries give the chat${' '}<a href="#/connections">a model</a> first.</p>`
+    : html`<p class="hint">By <bdi>${connection.model ?? connection.name}</bdi>, connection${' '}
+        <bdi>${connection.name}</bdi>. ${!priced && html`Enter its price under${' '}
+        <a href=${href(['chats', id, 'memory'])}>Costs</a> to see this in money.`}</p>`);

@@ -1,8 +1,11 @@
 /** A line for slash commands, as frontends have one. */
 import { html, useState } from '../vendor/htm-preact.js';
 import { useAction } from '../actions.js';
-import { Button, Failure, Field, Section, useId } from '../parts.js';
+import { Button, Failure, Section, useId } from '../parts.js';
 import { chat, turnfold, useLoad } from '../server.js';
+import { TextLine } from './care-text.js';
+
+/** @typedef {{name: string, help: string, arguments: string}} Command */
 
 /** @param {import('./page.js').ChatProps} props */
 export function Commands({ id, reload }) {
@@ -15,19 +18,26 @@ export function Commands({ id, reload }) {
         setAnswer((await chat(id).command(line.trim())).text);
         reload();
     }, { quiet: true });
-    const known = data?.items ?? [];
-    const meant = known.find((/** @type {any} */ { name }) => name === line.trim().split(' ')[0]);
+    const known = /** @type {Command[]} */ (data?.items ?? []);
     /** @param {any} event */
     const onSubmit = (event) => { event.preventDefault(); void send.run(); };
     return html`<${Section} title="Slash commands" about="What frontends with a line to type in offer, here as well.">
         <form onSubmit=${onSubmit}>
-            <${Field} label="Command" hint=${meant ? [meant.help, meant.arguments].filter(Boolean).join(' · ') : '/sc-help lists them.'}
-                control=${(/** @type {any} */ given) => html`<input ...${given} type="text" list=${list} required autocomplete="off"
-                    spellcheck=${false} value=${line} onInput=${(/** @type {any} */ event) => setLine(event.target.value)} />`} />
-            <datalist id=${list}>${known.map((/** @type {any} */ { name, help }) => html`<option value=${name}>${help}</option>`)}</datalist>
+            <${TextLine} label="Command" hint=${meaning(known, line)} list=${list} required spellcheck=${false}
+                value=${line} onText=${setLine} />
+            <datalist id=${list}>${known.map(({ name, help }) => html`
+                <option value=${name}>${help}</option>`)}</datalist>
             <${Button} type="submit" busy=${send.busy}>Run</${Button}>
         </form>
         <${Failure} error=${send.error} />
-        <div role="status">${answer && html`<pre class="said answer" tabindex="0" aria-label="Answer">${answer}</pre>`}</div>
+        <div role="status">
+            ${answer && html`<pre class="said care-answer" tabindex="0" aria-label="Answer">${answer}</pre>`}
+        </div>
     </${Section}>`;
+}
+
+/** @param {Command[]} known @param {string} line */
+function meaning(known, line) {
+    const meant = known.find(({ name }) => name === line.trim().split(' ')[0]);
+    return meant ? [meant.help, meant.arguments].filter(Boolean).join(' · ') : '/sc-help lists them.';
 }

@@ -1,9 +1,10 @@
 /** Where a chat branched off, and branching off from it. */
 import { html, useState } from '../vendor/htm-preact.js';
 import { useAction } from '../actions.js';
-import { Button, Failure, Field, Section } from '../parts.js';
+import { Button, Failure, Section } from '../parts.js';
 import { go, href } from '../router.js';
 import { chat } from '../server.js';
+import { TextLine } from './care-text.js';
 
 /** @param {import('./page.js').ChatProps} props */
 export function Copies({ id, chat: about }) {
@@ -16,12 +17,14 @@ export function Copies({ id, chat: about }) {
     /** @param {any} event */
     const onSubmit = (event) => { event.preventDefault(); void fork.run(); };
     const parent = about.parent_chat_id;
-    return html`<${Section} title="Branches" about="A fork is a new chat with the history and the memory up to a message. This one stays.">
-        ${parent && html`<p>This chat is a branch of <a href=${href(['chats', parent])}><bdi>${parent}</bdi></a>.</p>`}
+    return html`<${Section} title="Branches"
+        about="A fork is a new chat with the history and the memory up to a message. This one stays as it is.">
+        ${parent && html`<p>This chat branched off from <a href=${href(['chats', parent])}>
+            <bdi>${parent}</bdi></a>.</p>`}
         <form onSubmit=${onSubmit}>
-            <${Field} label="Fork after message" hint="Its number, as the messages show it. Empty: after the newest one."
-                control=${(/** @type {any} */ given) => html`<input ...${given} type="text" inputmode="numeric" pattern="#?[0-9,]*"
-                    autocomplete="off" value=${place} onInput=${(/** @type {any} */ event) => setPlace(event.target.value)} />`} />
+            <${TextLine} label="Fork after message"
+                hint="Its number, as the messages show it. Empty: after the newest one."
+                inputmode="numeric" pattern="#?[0-9,]*" value=${place} onText=${setPlace} />
             <${Failure} error=${fork.error} />
             <${Button} type="submit" busy=${fork.busy}>Fork</${Button}>
         </form>

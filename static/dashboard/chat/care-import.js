@@ -5,9 +5,11 @@ import { counted } from '../format.js';
 import { Failure, Field, Note, Section } from '../parts.js';
 import { chat } from '../server.js';
 
+const ABOUT = 'From Summaryception, its forks, or a Turnfold file of this chat. What lies over messages that nothing'
+    + ' covers yet is taken.';
+
 /** @param {import('./page.js').ChatProps} props */
 export function ImportMemory({ id, reload }) {
-    const [over, setOver] = useState(false);
     const [answer, setAnswer] = useState(/** @type {any} */ (null));
     const take = useAction(async (/** @type {File} */ file) => {
         setAnswer(null);
@@ -15,40 +17,47 @@ export function ImportMemory({ id, reload }) {
         setAnswer({ ...found, file: file.name });
         reload();
     }, { quiet: true });
+    return html`<${Section} title="Import a memory" about=${ABOUT}>
+        <${DropBox} busy=${take.busy} onFile=${take.run} />
+        <${Failure} error=${take.error} />
+        <div role="status">
+            ${take.busy ? html`<p>Reading the file…</p>` : answer && html`<${Taken} answer=${answer} />`}
+        </div>
+    </${Section}>`;
+}
+
+/** @param {{busy: boolean, onFile: (file: File) => void}} props */
+function DropBox({ busy, onFile }) {
+    const [over, setOver] = useState(false);
+    /** @param {any} event */
+    const onDragOver = (event) => { event.preventDefault(); event.stopPropagation(); setOver(true); };
     /** @param {any} event */
     const onDrop = (event) => {
         event.preventDefault();
+        event.stopPropagation(); // a page may take files that are dropped anywhere else
         setOver(false);
         const [file] = event.dataTransfer.files;
-        if (file) void take.run(file);
+        if (file) onFile(file);
     };
     /** @param {any} event */
-    const onPick = (event) => {
-        const [file] = event.target.files;
-        event.target.value = ''; // the same file may be taken again
-        if (file) void take.run(file);
+    const onChange = ({ target }) => {
+        const [file] = target.files;
+        if (file) onFile(file);
+        target.value = ''; // the same file may be taken again
     };
-    return html`<${Section} title="Import a memory"
-        about="From Summaryception, its forks, or a Turnfold file of this chat: what lies over messages that nothing covers yet.">
-        <div class=${`drop ${over ? 'over' : ''}`} onDragOver=${(/** @type {any} */ event) => { event.preventDefault(); setOver(true); }}
-            onDragLeave=${() => setOver(false)} onDrop=${onDrop}>
-            <${Field} label="Memory file" hint="Choose it, or drop it here." control=${(/** @type {any} */ given) => html`
-                <input ...${given} type="file" accept=".json,.jsonl,application/json" disabled=${take.busy} onChange=${onPick} />`} />
-            ${take.busy && html`<p role="status">Reading the file…</p>`}
-        </div>
-        <${Failure} error=${take.error} />
-        ${answer && html`<${Taken} answer=${answer} />`}
-    </${Section}>`;
+    return html`<div class=${`care-drop ${over ? 'over' : ''}`} onDragOver=${onDragOver}
+        onDragLeave=${() => setOver(false)} onDrop=${onDrop}>
+        <${Field} label="Memory file" hint="Choose it, or drop it here." control=${(/** @type {any} */ given) => html`
+            <input ...${given} type="file" accept=".json,.jsonl" disabled=${busy} onChange=${onChange} />`} />
+    </div>`;
 }
 
 /** @param {any} props */
 const Taken = ({ answer: { file, snippets, warnings } }) => html`
-    <div role="status">
-        <p>${snippets ? html`${counted(snippets, 'snippet')} of <bdi>${file}</bdi> found ${snippets === 1 ? 'its' : 'their'} place.`
-            : html`Nothing of <bdi>${file}</bdi> fitted.`}</p>
-        ${warnings.length > 0 && html`<${Note} kind="warning">
-            <p>${counted(warnings.length, 'thing')} to know:</p>
-            <ul>${warnings.map((/** @type {any} */ { code, detail }) => html`
-                <li><span class="said">${detail}</span> <code>${code}</code></li>`)}</ul>
-        </${Note}>`}
-    </div>`;
+    <p>${snippets ? `${counted(snippets, 'snippet')} found a place, from ` : 'Nothing fitted of '}
+        <bdi>${file}</bdi>.</p>
+    ${warnings.length > 0 && html`<${Note} kind="warning">
+        <p>${counted(warnings.length, 'thing')} to know:</p>
+        <ul>${warnings.map((/** @type {any} */ { code, detail }) => html`
+            <li><span class="said">${detail}</span> <code>${code}</code></li>`)}</ul>
+    </${Note}>`}`;

@@ -1,14 +1,15 @@
 /** What a chat and those in it are called. */
 import { html, useState } from '../vendor/htm-preact.js';
 import { useAction } from '../actions.js';
-import { Button, Failure, Field, Section } from '../parts.js';
+import { Button, Failure, Section } from '../parts.js';
 import { chat } from '../server.js';
+import { TextLine } from './care-text.js';
 
-const FIELDS = /** @type {const} */ ([
-    ['title', 'Title', 'Shown in the list of chats.'],
-    ['user_name', 'Your name in it', 'Who speaks as the user. Summaries use it.'],
-    ['character_name', 'Who answers', 'Whom the model speaks as. Summaries use it.'],
-]);
+const FIELDS = [
+    { name: 'title', label: 'Title', hint: 'Shown in the list of chats.' },
+    { name: 'user_name', label: 'Your name in it', hint: 'Who speaks as the user. Summaries use it.' },
+    { name: 'character_name', label: 'Who answers', hint: 'Whom the model speaks as. Summaries use it.' },
+];
 
 /** @param {import('./page.js').ChatProps} props */
 export function Names({ id, chat: about, reload }) {
@@ -24,9 +25,9 @@ export function Names({ id, chat: about, reload }) {
     const onSubmit = (event) => { event.preventDefault(); if (changed) void save.run(); };
     return html`<${Section} title="Names">
         <form onSubmit=${onSubmit}>
-            ${FIELDS.map(([name, label, hint]) => html`<${Field} label=${label} hint=${hint} control=${(/** @type {any} */ given) => html`
-                <input ...${given} type="text" dir="auto" autocomplete="off" maxlength="500" value=${typed[name] ?? about[name] ?? ''}
-                    onInput=${(/** @type {any} */ event) => setTyped({ ...typed, [name]: event.target.value })} />`} />`)}
+            ${FIELDS.map(({ name, ...said }) => html`<${TextLine} ...${said} dir="auto" maxlength="500"
+                value=${typed[name] ?? about[name] ?? ''}
+                onText=${(/** @type {string} */ text) => setTyped({ ...typed, [name]: text })} />`)}
             <${Failure} error=${save.error} />
             <${Button} type="submit" busy=${save.busy}>Save the names</${Button}>
         </form>

@@ -16,7 +16,7 @@ function kept() {
 }
 
 /** @param {Called} called */
-const keyOf = ({ name, model }) => JSON.stringify([name, model]);
+export const keyOf = ({ name, model }) => JSON.stringify([name, model]);
 
 /** @param {Called} called @param {Price|null} price */
 export function setPrice(called, price) {
@@ -25,7 +25,8 @@ export function setPrice(called, price) {
     told.dispatchEvent(new Event('prices'));
 }
 
-/** The price of a connection's model, wherever on the page it is changed. @param {Called} called @returns {Price|null} */
+/** The price of a connection's model, wherever on the page it is changed. @param {Called} called
+ *  @returns {Price|null} */
 export function usePrice(called) {
     const [, look] = useState(0);
     useEffect(() => {

@@ -1,29 +1,32 @@
 /** What the summaries of a chat have cost, and what they save with each prompt. */
 import { html, useState } from '../vendor/htm-preact.js';
 import { counted, number, percent } from '../format.js';
-import { Button, Field, Section } from '../parts.js';
+import { Button, Section } from '../parts.js';
 import { useLoad } from '../server.js';
+import { TextLine } from './care-text.js';
 import { costOf, money, readPrice } from './costs-money.js';
-import { setPrice, usePrice } from './costs-price.js';
+import { keyOf, setPrice, usePrice } from './costs-price.js';
 import { saved } from './growth-data.js';
 import { growthOf } from './growth.js';
 
+const ABOUT = 'What the summarizer has taken for this chat so far, and what it spares.';
+
 /** @param {import('./page.js').ChatProps & {status: any}} props */
 export function Costs({ id, status }) {
-    const { connection, summarizer_usage: usage } = status;
+    const { connection, summarizer_usage: { calls, prompt_tokens: input, completion_tokens: output } } = status;
     const price = usePrice(connection);
-    const free = connection.provider === 'extractive';
-    const { calls, prompt_tokens: input, completion_tokens: output } = usage;
-    return html`<${Section} title="Costs" about="What the summarizer has taken for this chat so far, and what it spares.">
+    const paid = price && calls > 0 && money(costOf(price, input, output), price.currency);
+    return html`<${Section} title="Costs" about=${ABOUT}>
         <dl class="figures">
             <${Figure} name="Calls" value=${number(calls)} />
             <${Figure} name="Input tokens" value=${number(input)} />
             <${Figure} name="Output tokens" value=${number(output)} />
-            ${price && calls > 0 && html`<${Figure} name="In money" value=${money(costOf(price, input, output), price.currency)} />`}
+            ${paid && html`<${Figure} name="In money" value=${paid} />`}
         </dl>
         <${Saved} id=${id} price=${price} />
-        ${free ? html`<p class="hint">The built-in summarizer makes no calls and costs nothing.</p>`
-            : html`<${PriceForm} key=${JSON.stringify([connection.name, connection.model])} connection=${connection} price=${price} />`}
+        ${connection.provider === 'extractive'
+            ? html`<p class="hint">The built-in summarizer makes no calls and costs nothing.</p>`
+            : html`<${PriceForm} key=${keyOf(connection)} called=${connection} price=${price} />`}
     </${Section}>`;
 }
 
@@ -35,37 +38,45 @@ function Saved({ id, price }) {
     const { data } = useLoad(() => growthOf(id), [id], { chat: id });
     const now = data && saved(data);
     if (!now || !now.less) return null;
-    return html`<p class="saved">A prompt now carries <b>${number(now.sent)}</b> tokens of this chat instead of
-        <b>${number(now.raw)}</b>: ${counted(now.less, 'token')} less, ${percent(now.less, now.raw)}.
-        ${price && html` At this price that is ${money(costOf(price, now.less, 0), price.currency)} with each prompt.`}</p>`;
+    const spared = price && money(costOf(price, now.less, 0), price.currency);
+    return html`<p class="saved">A prompt now carries <b>${number(now.sent)}</b> tokens of this chat instead
+        of${' '}<b>${number(now.raw)}</b>: ${counted(now.less, 'token')} less, ${percent(now.less, now.raw)}.
+        ${spared && ` At this price each prompt costs ${spared} less.`}</p>`;
 }
 
-/** @param {any} props */
-function PriceForm({ connection, price }) {
-    const [typed, setTyped] = useState({ input: String(price?.input ?? ''), output: String(price?.output ?? ''),
-        currency: price?.currency ?? '$' });
+/** @param {{called: import('./costs-price.js').Called, price: import('./costs-money.js').Price|null}} props */
+function PriceForm({ called, price }) {
+    const [typed, setTyped] = useState({
+        input: String(price?.input ?? ''), output: String(price?.output ?? ''), currency: price?.currency ?? '$',
+    });
     const [said, setSaid] = useState('');
-    const { fault } = readPrice(typed);
+    const { fault, price: given } = readPrice(typed);
     /** @param {any} event */
     const onSubmit = (event) => {
         event.preventDefault();
         if (fault) return;
-        const given = readPrice(typed).price;
-        setPrice(connection, given);
+        setPrice(called, given);
         setSaid(given ? 'Kept in this browser.' : 'Forgotten.');
     };
-    /** @param {'input'|'output'|'currency'} name @param {string} label @param {string} [error] */
-    const field = (name, label, error) => html`<${Field} label=${label} error=${error} control=${(/** @type {any} */ given) => html`
-        <input ...${given} type="text" inputmode=${name === 'currency' ? 'text' : 'decimal'} autocomplete="off"
-            maxlength=${name === 'currency' ? 4 : 12} value=${typed[name]}
-            onInput=${(/** @type {any} */ event) => { setTyped({ ...typed, [name]: event.target.value }); setSaid(''); }} />`} />`;
+    /** @param {'input'|'output'|'currency'} name */
+    const of = (name) => ({
+        value: typed[name],
+        onText: (/** @type {string} */ text) => { setTyped({ ...typed, [name]: text }); setSaid(''); },
+    });
     return html`<details class="price">
         <summary>${price ? 'Change the price' : 'See it in money'}</summary>
         <form onSubmit=${onSubmit}>
-            <p class="hint">The price of <bdi>${connection.model ?? 'the model'}</bdi> of <bdi>${connection.name}</bdi>, for a
-                million tokens. It stays in this browser; Turnfold asks nobody for prices. Leave both empty to forget it.</p>
-            <div class="price-fields">${field('input', 'Input', fault)}${field('output', 'Output')}${field('currency', 'Currency')}</div>
-            <div class="actions"><${Button} type="submit">Keep the price</${Button}><span role="status">${said}</span></div>
+            <p class="hint">The price of <bdi>${called.model ?? 'the model'}</bdi> of <bdi>${called.name}</bdi> for a
+                million tokens. It stays in this browser; Turnfold asks nobody for prices. Leave both empty to
+                forget it.</p>
+            <div class="price-fields">
+                <${TextLine} label="Input" inputmode="decimal" maxlength="12" error=${fault} ...${of('input')} />
+                <${TextLine} label="Output" inputmode="decimal" maxlength="12" ...${of('output')} />
+                <${TextLine} label="Currency" maxlength="4" ...${of('currency')} />
+            </div>
+            <div class="actions">
+                <${Button} type="submit">Keep the price</${Button}><span role="status">${said}</span>
+            </div>
         </form>
     </details>`;
 }

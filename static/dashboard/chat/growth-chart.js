@@ -34,8 +34,8 @@ export function Chart({ points, log, label }) {
  *  @param {{point: Point}} props */
 const Readout = ({ point: { turns, raw_tokens: raw, sent_tokens: sent } }) => html`
     <span class="chart-place">${counted(turns, 'turn')}</span>
-    <span class="key raw">said <b>${number(raw)}</b></span>
-    <span class="key sent">sent <b>${number(sent)}</b></span>
+    <span class="curve raw">said <b>${number(raw)}</b></span>
+    <span class="curve sent">sent <b>${number(sent)}</b></span>
     <span class="quiet-text">${percent(sent, raw)} of it</span>`;
 
 /** Draws anew in other colours, and as wide as the box is. @param {HTMLElement} box @param {{current: uPlot|null}} plot
@@ -59,7 +59,8 @@ function follow(box, plot, draw) {
     };
 }
 
-/** @param {HTMLElement} box @param {boolean} log @param {(place: number|null) => void} onPlace @returns {uPlot.Options} */
+/** @param {HTMLElement} box @param {boolean} log @param {(place: number|null) => void} onPlace
+ *  @returns {uPlot.Options} */
 function options(box, log, onPlace) {
     const colour = palette(box);
     /** @param {string} label @param {Partial<uPlot.Axis>} more @returns {uPlot.Axis} */
@@ -71,10 +72,13 @@ function options(box, log, onPlace) {
     return {
         width: box.clientWidth || 320, height: HEIGHT, legend: { show: false },
         cursor: { y: false, drag: { x: false, y: false }, points: { size: 8 } },
-        scales: { x: { time: false }, y: log ? { distr: 3 } : { range: (_plot, _least, most) => [0, most * 1.05 || 1] } },
+        scales: { x: { time: false }, y: log ? { distr: 3 } : { range: (_plot, _, most) => [0, most * 1.05 || 1] } },
         axes: [axis('turns', { size: 34 }), axis('tokens', { size: AXIS_PX })],
-        series: [{}, { label: 'said', stroke: colour('--muted'), width: 2, dash: [6, 4], points: { show: false } },
-            { label: 'sent', stroke: colour('--accent'), width: 2.5, fill: colour('--accent-soft'), points: { show: false } }],
+        series: [
+            {},
+            { stroke: colour('--muted'), width: 2, dash: [6, 4], points: { show: false } },
+            { stroke: colour('--accent'), width: 2.5, fill: colour('--accent-soft'), points: { show: false } },
+        ],
         hooks: { setCursor: [(plot) => onPlace(plot.cursor.idx ?? null)] },
     };
 }

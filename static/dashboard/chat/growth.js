@@ -6,6 +6,8 @@ import { chat, useLoad } from '../server.js';
 import { Chart } from './growth-chart.js';
 import { sample, sharing } from './growth-data.js';
 
+/** @typedef {import('./growth-data.js').Point} Point */
+
 /** The growth of a chat, for whatever on the page shows it. */
 export const growthOf = sharing((id) => chat(id).request('GET', '/growth', { query: { points: 200 } }));
 
@@ -13,29 +15,33 @@ export const growthOf = sharing((id) => chat(id).request('GET', '/growth', { que
 export function Growth({ id }) {
     const [log, setLog] = useState(false);
     const { data, error, reload } = useLoad(() => growthOf(id), [id], { chat: id });
-    const points = data ?? [];
-    const now = points.at(-1);
-    const actions = points.length > 1 && html`<${Button} kind="quiet" aria-pressed=${log} onClick=${() => setLog(!log)}>
+    const drawn = (data?.length ?? 0) > 1;
+    const actions = drawn && html`<${Button} kind="quiet" aria-pressed=${log} onClick=${() => setLog(!log)}>
         Logarithmic</${Button}>`;
     return html`<${Section} title="Tokens over time" actions=${actions}
         about="All that was said, and what a prompt needs of it: the memory and the newest turns.">
         <${Failure} error=${error} retry=${reload} />
         ${!data && !error && html`<${Loading} what="Counting" />`}
-        ${data && points.length < 2 && html`<p class="empty">The curve begins with the second turn.</p>`}
-        ${now && points.length > 1 && html`
-            <${Chart} points=${points} log=${log} label=${`Tokens over ${number(now.turns)} turns: ${number(now.raw_tokens)}`
-                + ` said by now, ${number(now.sent_tokens)} sent, ${percent(now.sent_tokens, now.raw_tokens)}`} />
-            <${AsTable} points=${points} />`}
+        ${data && !drawn && html`<p class="empty">The curve begins with the second turn.</p>`}
+        ${data && drawn && html`<${Chart} points=${data} log=${log} label=${inWords(data)} />
+            <${AsTable} points=${data} />`}
     </${Section}>`;
 }
 
-/** @param {{points: import('./growth-data.js').Point[]}} props */
+/** @param {Point[]} points */
+function inWords(points) {
+    const { turns, raw_tokens: raw, sent_tokens: sent } = points[points.length - 1];
+    return `${number(turns)} turns: ${number(raw)} tokens said by now, ${number(sent)} sent, ${percent(sent, raw)}`;
+}
+
+/** @param {{points: Point[]}} props */
 const AsTable = ({ points }) => html`
     <details class="as-table">
         <summary>As a table</summary>
         <div class="scroll" tabindex="0" role="group" aria-label="Tokens over time, as a table">
             <table>
-                <thead><tr>${['Turns', 'Said', 'Memory', 'Sent'].map((name) => html`<th scope="col" class="figure">${name}</th>`)}</tr></thead>
+                <thead><tr>${['Turns', 'Said', 'Memory', 'Sent'].map((name) => html`
+                    <th scope="col" class="figure">${name}</th>`)}</tr></thead>
                 <tbody>${sample(points).map((point) => html`<tr>
                     <th scope="row" class="figure">${number(point.turns)}</th>
                     <td class="figure">${number(point.raw_tokens)}</td>

@@ -16,10 +16,9 @@ export function rows(layers, { turns_per_batch: batch, snippets_per_promotion: m
     }).reverse();
 }
 
-/** What all layers there may be hold when they are full. @param {any} layered settings */
-export function capacity({ turns_per_batch: batch, snippets_per_promotion: merged, snippets_per_layer: limit, max_layers: deep }) {
-    return Array.from({ length: deep }, (_, layer) => batch * merged ** layer * limit).reduce((sum, turns) => sum + turns, 0);
-}
+/** All layers there may be, full, from the newest down. @param {any} layered settings @returns {Row[]} */
+export const fullRows = (layered) => rows(Array.from({ length: layered.max_layers }, (_, layer) => (
+    { layer, snippets: 0, limit: layered.snippets_per_layer, turns: 0, tokens: 0 })), layered).reverse();
 
 /** Of the whole memory. @param {any[]} layers of a status */
 export const sums = (layers) => layers.reduce((sum, { snippets, turns, tokens }) => ({

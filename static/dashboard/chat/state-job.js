@@ -1,6 +1,6 @@
 /** The job at work: how far it is, how long it takes, and the way to stop it. */
 import { html, useEffect, useMemo, useRef, useState } from '../vendor/htm-preact.js';
-import { notify, useAction } from '../actions.js';
+import { useAction } from '../actions.js';
 import { Button, Progress } from '../parts.js';
 import { chat } from '../server.js';
 import { doing, howFar, left } from './state-words.js';
@@ -18,8 +18,8 @@ export function useNow(counts) {
     return now;
 }
 
-/** @param {{job: import('../../turnfold.js').Job, id: string, reload: () => void}} props */
-export function JobLine({ job, id, reload }) {
+/** @param {{job: import('../../turnfold.js').Job}} props */
+export function JobLine({ job }) {
     const { done, total, eta_s: eta, percent } = job.progress;
     const now = useNow(eta !== null);
     const read = useMemo(() => Date.now(), [job.id, eta, done]);
@@ -27,20 +27,21 @@ export function JobLine({ job, id, reload }) {
         <p class="state-line">${doing(job)}</p>
         <${Progress} label=${doing(job)} value=${job.state === 'queued' || !total ? null : percent}
             text=${howFar(job, left(eta, Math.max(0, now - read)))} />
-    </div>
-    <${Stop} id=${id} reload=${reload} />`;
+    </div>`;
 }
 
 /** @param {{id: string, reload: () => void}} props */
-function Stop({ id, reload }) {
+export function Stop({ id, reload }) {
     const box = useRef(/** @type {HTMLElement|null} */ (null));
     const stop = useAction(async () => {
         const { stopped } = await chat(id).stop();
         reload();
-        notify(stopped ? 'Stopped. What is folded stays.' : 'Nothing was running any more.');
-    });
+        return stopped ? 'Stopped. What is folded stays.' : 'Nothing was running any more.';
+    }, { done: (said) => said });
     useEffect(() => () => { // the focus that this button had stays near
         if (box.current?.contains(document.activeElement)) document.getElementById('summarize')?.focus();
     }, []);
-    return html`<span ref=${box}><${Button} kind="danger" busy=${stop.busy} onClick=${stop.run}>Stop</${Button}></span>`;
+    return html`<span ref=${box}>
+        <${Button} kind="danger" busy=${stop.busy} onClick=${stop.run}>Stop</${Button}>
+    </span>`;
 }

@@ -1,7 +1,7 @@
 /** Why nothing folds at the moment, for who wonders. */
 import { html, useState } from '../vendor/htm-preact.js';
-import { useLoad, chat } from '../server.js';
-import { whyNot } from './state-words.js';
+import { chat, useLoad } from '../server.js';
+import { whyNot } from './state-reasons.js';
 
 /** @param {import('./page.js').ChatProps} props */
 export function Why(props) {
@@ -19,6 +19,7 @@ const Reasons = ({ status, chat: about, skipped }) => html`
 
 /** Where one summary is written anew, the prompt says what was decided. @param {import('./page.js').ChatProps} props */
 function Asked(props) {
-    const { data } = useLoad((signal) => chat(props.id).project({ messages: false }, { signal }), [props.id], { chat: props.id });
+    const { id } = props;
+    const { data } = useLoad((signal) => chat(id).project({ messages: false }, { signal }), [id], { chat: id });
     return data && html`<${Reasons} ...${props} skipped=${data.skipped} />`;
 }

@@ -5,31 +5,35 @@ import { counted } from '../format.js';
 import { Button, Note } from '../parts.js';
 import { chat } from '../server.js';
 import { BacklogChoice } from './backlog.js';
-import { JobLine } from './state-job.js';
+import { JobLine, Stop } from './state-job.js';
+import { calm, reasonOf } from './state-reasons.js';
 import { Trouble } from './state-trouble.js';
 import { Why } from './state-why.js';
-import { calm, reasonOf } from './state-words.js';
 
 /** @param {import('./page.js').ChatProps} props */
 export function StateStrip(props) {
-    const { chat: about, status } = props;
+    const { status } = props;
+    const { job, counts } = status;
     const keeps = status.strategy !== 'none' && status.enabled;
     return html`<section class="state" aria-label="State of the memory">
         <div class="state-head">
-            ${status.job ? html`<${JobLine} job=${status.job} id=${props.id} reload=${props.reload} />`
-                : html`<p class=${`state-line ${status.paused ? 'paused' : ''}`}>${calm(status, about.effective_settings)}</p>`}
-            ${keeps && html`<${Switches} ...${props} />`}
+            ${job ? html`<${JobLine} job=${job} />` : html`<${CalmLine} ...${props} />`}
+            ${(keeps || job) && html`<${Switches} ...${props} />`}
         </div>
-        <${Told} job=${status.job} />
+        <${Told} job=${job} />
         <${Trouble} status=${status} />
         ${status.warnings.map((warning) => html`<${Note} kind="warning"><p>${warning}</p></${Note}>`)}
-        ${status.backlog.choice_needed && !status.job && html`<${BacklogChoice} ...${props} />`}
+        ${status.backlog.choice_needed && !job && html`<${BacklogChoice} ...${props} />`}
         <div class="state-foot">
-            ${!status.job && status.counts.turns > 0 && html`<${Why} ...${props} />`}
-            ${keeps && status.counts.skipped > 0 && html`<${Skipped} ...${props} />`}
+            ${!job && counts.turns > 0 && html`<${Why} ...${props} />`}
+            ${keeps && counts.skipped > 0 && html`<${Skipped} ...${props} />`}
         </div>
     </section>`;
 }
+
+/** @param {import('./page.js').ChatProps} props */
+const CalmLine = ({ chat: about, status }) => html`
+    <p class=${`state-line ${status.paused ? 'paused' : ''}`}>${calm(status, about.effective_settings)}</p>`;
 
 /** @param {import('./page.js').ChatProps} props */
 function Switches({ id, status, reload }) {
@@ -41,15 +45,17 @@ function Switches({ id, status, reload }) {
     const fold = useAction(() => call('/summarize'), { done: ({ job, reason }) => (job ? null : reasonOf(reason)) });
     const turn = useAction(() => call(status.paused ? '/resume' : '/pause'));
     return html`<div class="actions">
-        <${Button} id="summarize" busy=${fold.busy} onClick=${fold.run}>Summarize now</${Button}>
-        <${Button} busy=${turn.busy} onClick=${turn.run}>${status.paused ? 'Resume' : 'Pause'}</${Button}>
+        ${status.job && html`<${Stop} key="stop" id=${id} reload=${reload} />`}
+        <${Button} key="fold" id="summarize" busy=${fold.busy} onClick=${fold.run}>Summarize now</${Button}>
+        <${Button} key="turn" busy=${turn.busy} onClick=${turn.run}>${status.paused ? 'Resume' : 'Pause'}</${Button}>
     </div>`;
 }
 
 /** For who does not see the bar: that something began, and each quarter of it. @param {any} props */
 function Told({ job }) {
     const quarter = job ? Math.floor(job.progress.percent / 25) * 25 : 0;
-    return html`<p class="unseen" role="status">${job && (quarter ? `Folding: ${quarter} %` : 'Folding has begun')}</p>`;
+    const said = job && (quarter ? `Folding: ${quarter} %` : 'Folding has begun');
+    return html`<p class="unseen" role="status">${said}</p>`;
 }
 
 /** @param {import('./page.js').ChatProps} props */
@@ -59,6 +65,8 @@ function Skipped({ id, status, reload }) {
         reload();
         return job ? null : reasonOf(reason);
     }, { done: (said) => said });
-    return html`<p class="state-skipped">${counted(status.counts.skipped, 'turn')} skipped: word for word, never folded unasked.
-        <${Button} kind="quiet" busy=${fold.busy} onClick=${fold.run}>Fold them after all</${Button}></p>`;
+    return html`<p class="state-skipped">
+        ${counted(status.counts.skipped, 'turn')} skipped: word for word, and never folded unasked.
+        <${Button} kind="quiet" busy=${fold.busy} onClick=${fold.run}>Fold them after all</${Button}>
+    </p>`;
 }
