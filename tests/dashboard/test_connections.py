@@ -125,7 +125,7 @@ def test_a_test_that_fails_says_why(dashboard: Dashboard, local: str, model: Fak
 def test_all_chats_use_it(dashboard: Dashboard, local: str) -> None:
     """One click makes it the one that writes for all chats."""
     dashboard.open("connections")
-    card(dashboard, local).get_by_role("button", name="Use local for all chats").click()
+    card(dashboard, local).get_by_role("button", name="Use for all chats: local").click()
     expect(card(dashboard, local)).to_contain_text("writes for all chats")
     assert dashboard.service.get("/settings").json()["connection"] == "local"
 

@@ -63,7 +63,7 @@ export function ConnectionCard({ connection: one, state, used, reload }) {
             <${Button} onClick=${() => setOpen(open === 'models' ? '' : 'models')}
                 aria-expanded=${open === 'models'} aria-label=${`Models of ${one.name}`}>Models</${Button}>
             ${!used && html`<${Button} busy=${use.busy} onClick=${onUse}
-                aria-label=${`Use ${one.name} for all chats`}>Use for all chats</${Button}>`}
+                aria-label=${`Use for all chats: ${one.name}`}>Use for all chats</${Button}>`}
             ${changes && html`<${Button} onClick=${() => setOpen('edit')}
                 aria-label=${`Change ${one.name}`}>Change</${Button}>`}
             ${one.source === 'stored' && html`<${Button} kind="danger" onClick=${() => setOpen('remove')}
