@@ -1,4 +1,69 @@
-/** Not built yet. */
-import { html } from '../vendor/htm-preact.js';
+/** The strata of a chat: its memory as a picture, and beside it the snippet that is open. */
+import { html, useMemo, useRef, useState } from '../vendor/htm-preact.js';
+import { Button, Failure, Loading, Section, useId } from '../parts.js';
+import { amend } from '../router.js';
+import { chat, useLoad } from '../server.js';
+import { NewSnippet } from './snippet-new.js';
+import { useUndo } from './snippet-steps.js';
+import { SnippetPanel } from './snippet.js';
+import { bandsOf, MOST_CELLS } from './strata-layout.js';
+import { Legend } from './strata-legend.js';
+import { focusCell, Picture } from './strata-picture.js';
+import { before, isSingle, nextFold, summaryOf } from './strata-words.js';
 
-export const Strata = () => html`<p>…</p>`;
+/** @param {import('./page.js').ChatProps} props */
+export function Strata({ id, chat: about, status, route }) {
+    const read = (/** @type {AbortSignal} */ signal) => chat(id).request('GET', '/strata', { signal });
+    const { data, error, reload } = useLoad(read, [id], { chat: id });
+    const undo = useUndo(id, reload);
+    const { snippet: opened, from, to } = route.query;
+    const layered = about.strategy === 'layered';
+    const actions = about.strategy !== 'none' && html`
+        ${layered && html`<${Button} onClick=${() => amend({ from: '', write: 1 })}>Write a snippet</${Button}>`}
+        <${Button} busy=${undo.busy} onClick=${undo.run}>Undo last change</${Button}>`;
+    const onWritten = (/** @type {any} */ made) => { reload(); amend({ write: '', from: '', to: '', snippet: made.id }); };
+    return html`<${Section} title="Strata" id="strata" actions=${actions}>
+        <${Failure} error=${error} retry=${reload} />
+        ${!data && !error && html`<${Loading} what="Drawing the memory" />`}
+        ${data && html`<${Ground} id=${id} strata=${data} status=${status} settings=${about.effective_settings}
+            opened=${opened} reload=${reload} />`}
+        ${data && layered && (route.query.write || from) && html`<${NewSnippet} chat=${id} strata=${data} from=${from} to=${to}
+            reload=${reload} onWritten=${onWritten}
+            onClose=${() => amend({ write: '', from: '', to: '' })} />`}
+    </${Section}>`;
+}
+
+/** @param {{id: string, strata: import('./strata-layout.js').Strata, status: any, settings: any,
+ *   opened: string|undefined, reload: () => void}} props */
+function Ground({ id, strata, status, settings, opened, reload }) {
+    const [most, setMost] = useState(/** @type {Record<string, number>} */ ({}));
+    const bands = useMemo(() => bandsOf(strata, most), [strata, most]);
+    const place = useRef(/** @type {any} */ (null));
+    const told = useId();
+    const single = isSingle(strata);
+    const next = nextFold(status, settings, strata);
+    const onOpen = (/** @type {string} */ key) => amend({ snippet: key });
+    const onMore = (/** @type {any} */ band) => setMost({ ...most, [band.key]: band.cells.length + MOST_CELLS });
+    const onClose = () => { amend({ snippet: '' }); focusCell(place.current, opened); };
+    if (!strata.messages) return html`<p class="empty">No messages yet. What is said stands here word for word, until
+        there is enough of it to fold: then older turns become snippets, one line each.</p>`;
+    return html`
+        <p id=${told}>${summaryOf(strata)} ${single && html`<${Predecessors} id=${id} version=${strata.memory_version} />`}</p>
+        ${next && html`<p class="about">${next}</p>`}
+        <div class=${`ground ${opened ? 'with-panel' : ''}`} ref=${place}>
+            <div class="ground-picture">
+                <${Picture} chat=${id} bands=${bands} single=${single} opened=${opened} describedby=${told} onOpen=${onOpen} onMore=${onMore} />
+                <${Legend} bands=${bands} single=${single} />
+            </div>
+            ${opened && html`<${SnippetPanel} key=${id} chat=${id} id=${opened} strategy=${strata.strategy} memory=${strata.memory_version}
+                onOpen=${onOpen} onClose=${onClose} onChanged=${reload} />`}
+        </div>`;
+}
+
+/** How many summaries went before the one. @param {{id: string, version: number}} props */
+function Predecessors({ id, version }) {
+    const read = (/** @type {AbortSignal} */ signal) =>
+        chat(id).request('GET', '/snippets', { signal, query: { state: 'superseded', limit: 100 } });
+    const { data } = useLoad(read, [id, version], null, { keep: true });
+    return before(data);
+}
