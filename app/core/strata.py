@@ -3,7 +3,9 @@
 Where a chat has more stretches than a picture can show, the shortest neighbours are shown as one: `mixed`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Literal, NamedTuple
 
 from app.core.buffer import buffered, plan_buffer
@@ -67,8 +69,8 @@ class Cell(NamedTuple):
         return (present[0] if whole else "mixed"), False
 
 
-class Leaf(NamedTuple):
-    """What a snippet covers itself: 0-based indices, numbers of messages and closed turns, tokens of their texts."""
+class Under(NamedTuple):
+    """What lies under a snippet: 0-based indices, numbers of messages and closed turns, tokens of their texts."""
 
     key: int
     first_index: int
@@ -82,11 +84,6 @@ class Leaf(NamedTuple):
         """Whether messages that it does not cover lie between those that it does."""
         return self.messages <= self.last_index - self.first_index
 
-    @property
-    def stretch(self) -> Stretch:
-        """All of it as one; only of a leaf that is not torn."""
-        return Stretch(self.first_index, self.last_index, "ghosted", False, self.turns, self.tokens)
-
 
 def state_of(*, ghosted: bool, hidden: bool, omitted: bool) -> State:
     """A message's state (http-api.md, Memory: messages = visible + ghosted + hidden + omitted)."""
@@ -97,37 +94,22 @@ def state_of(*, ghosted: bool, hidden: bool, omitted: bool) -> State:
     return "omitted" if omitted else "visible"
 
 
-def gather(leaves: Iterable[Leaf], parents: Mapping[int, int]) -> dict[int, Leaf]:
-    """What lies under each root, through whatever layers, by its key. `parents`: what absorbed a snippet."""
-    roots: dict[int, int] = {}
-    found: dict[int, Leaf] = {}
-    for leaf in leaves:
-        root = _root_of(leaf.key, parents, roots)
-        known = found.get(root)
-        found[root] = _together(known, leaf) if known else leaf
-    return found
+def whole(covered: Iterable[Under]) -> Iterator[Stretch]:
+    """What snippets cover that are not torn, neighbours as one."""
+    return runs((first, last, turns, tokens) for _, first, last, size, turns, tokens in covered if size > last - first)
 
 
-def _root_of(key: int, parents: Mapping[int, int], roots: dict[int, int]) -> int:
-    """The end of a chain, which may be as long as a chat: one walk along it tells the root of all on the way."""
-    way: list[int] = []
-    while key not in roots and key in parents:
-        way.append(key)
-        key = parents[key]
-    root = roots.get(key, key)
-    roots.update(dict.fromkeys(way, root))
-    return root
-
-
-def _together(one: Leaf, other: Leaf) -> Leaf:
-    return Leaf(
-        one.key,
-        min(one.first_index, other.first_index),
-        max(one.last_index, other.last_index),
-        one.messages + other.messages,
-        one.turns + other.turns,
-        one.tokens + other.tokens,
-    )
+def runs(covered: Iterable[tuple[int, int, int, int]]) -> Iterator[Stretch]:
+    """Covered messages, neighbours as one: first and last index, turns and tokens of pieces, in any order."""
+    start, end, turns, tokens = 0, -1, 0, 0
+    for first, last, closed, size in sorted(covered):
+        if first != end + 1:
+            if end >= start:
+                yield Stretch(start, end, "ghosted", False, turns, tokens)
+            start, turns, tokens = first, 0, 0
+        end, turns, tokens = last, turns + closed, tokens + size
+    if end >= start:
+        yield Stretch(start, end, "ghosted", False, turns, tokens)
 
 
 def draw(pieces: Iterable[Stretch], most: int = MOST_STRETCHES) -> list[Stretch]:
@@ -136,11 +118,11 @@ def draw(pieces: Iterable[Stretch], most: int = MOST_STRETCHES) -> list[Stretch]
     `pieces` make up the history without gap or overlap, in any order.
     """
     found: list[Stretch] = []
-    for piece in sorted(pieces):
-        if found and piece.state != "mixed" and found[-1][2:4] == piece[2:4]:
-            found[-1] = _joined(found[-1], piece)
+    for (state, _), alike in groupby(sorted(pieces), key=itemgetter(2, 3)):
+        if state == "mixed":
+            found.extend(alike)
         else:
-            found.append(piece)
+            found.append(_joined(list(alike)))
     return _fewer(found, most)
 
 
@@ -157,20 +139,21 @@ def _shorter_joined(stretches: Iterable[Stretch], longest: int, surplus: int) ->
     found: list[Stretch] = []
     for stretch in stretches:
         if surplus and found and stretch.last_index - found[-1].first_index < longest:
-            found[-1] = _joined(found[-1], stretch)
+            found[-1] = _joined([found[-1], stretch])
             surplus -= 1
         else:
             found.append(stretch)
     return found
 
 
-def _joined(one: Stretch, other: Stretch) -> Stretch:
-    alike = one[2:4] == other[2:4]
-    state: State = one.state if alike else "mixed"
-    skipped = alike and one.skipped
-    return Stretch(
-        one.first_index, other.last_index, state, skipped, one.turns + other.turns, one.tokens + other.tokens
-    )
+def _joined(stretches: Sequence[Stretch]) -> Stretch:
+    """Neighbours as one, by index."""
+    first, last = stretches[0], stretches[-1]
+    alike = all(stretch[2:4] == first[2:4] for stretch in stretches)
+    state: State = first.state if alike else "mixed"
+    turns = sum(stretch.turns for stretch in stretches)
+    tokens = sum(stretch.tokens for stretch in stretches)
+    return Stretch(first.first_index, last.last_index, state, alike and first.skipped, turns, tokens)
 
 
 def reopen(stretches: Iterable[Stretch], indices: Sequence[int]) -> list[Stretch]:

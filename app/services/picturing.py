@@ -9,7 +9,7 @@ from sqlmodel import Session
 from app.core.model import Outline, Strategy
 from app.core.resolving import resolve
 from app.core.settings import ChatSettings
-from app.core.strata import Leaf, Stretch, draw, gather, reopen, tail_of, window_of
+from app.core.strata import Stretch, Under, draw, reopen, tail_of, whole, window_of
 from app.core.turns import outline
 from app.services.foreseeing import Foreseeing, Span
 from app.services.reading import Place, require_chat
@@ -17,9 +17,9 @@ from app.store import chats, jobs, messages, strata
 from app.store.engine import Database
 from app.store.tables import Chat
 
-_MOST_SINGLE = 5000
-"""Messages that are looked at one by one; beyond that the picture is drawn from cells."""
-_CELLS = 1000
+_MOST_SINGLE, _MOST_TORN = 5000, 20_000
+"""Messages that are looked at one by one, uncovered ones and those between them; beyond that cells must do."""
+_CELLS = 2000
 _MOST_PINNED = 200
 _TAIL = 256
 """Messages that hold a usual window."""
@@ -89,8 +89,8 @@ class Picturing:
             chat = require_chat(session, chat_id)
             total, server = chats.surroundings(session, chat.key)
             settings = resolve(server, chat.settings)[0]
-            leaves = strata.leaves(session, chat.key, chat.strategy)
-            pieces, raw_tokens = _pieces(session, chat, leaves, total)
+            covered = strata.roots(session, chat.key, chat.strategy)
+            pieces, raw_tokens = _pieces(session, chat, covered, total)
             window, tail = _window(session, chat, settings, total)
             stretches = reopen(draw(pieces), [message.index for message in tail.open if message.closes])
             active = jobs.active(session, chat.key)
@@ -100,7 +100,7 @@ class Picturing:
                 messages=total,
                 turns=sum(stretch.turns for stretch in stretches),
                 raw_tokens=raw_tokens,
-                layers=_layers(session, chat, settings, leaves),
+                layers=_layers(session, chat, settings, covered),
                 stretches=stretches,
                 pinned=[Place(*row) for row in strata.pinned(session, chat.key, _MOST_PINNED)],
                 window=window,
@@ -108,22 +108,19 @@ class Picturing:
             )
 
 
-def _pieces(session: Session, chat: Chat, leaves: list[Leaf], total: int) -> tuple[list[Stretch], int]:
+def _pieces(session: Session, chat: Chat, covered: list[Under], total: int) -> tuple[list[Stretch], int]:
     """What the history is drawn from, and the tokens of what is not hidden.
 
-    What snippets cover is known by now; if little lies beside and between it, that is looked at message by message.
+    `covered`: what the live snippets stand for. If little lies beside and between it, that is looked at one by one.
     """
-    torn = [leaf for leaf in leaves if leaf.torn]
     loose = strata.loose(session, chat.key, chat.strategy, _MOST_SINGLE + 1)
-    if len(loose) > _MOST_SINGLE or sum(leaf.messages for leaf in torn) > _MOST_SINGLE:
+    torn = [under.key for under in covered if under.torn]
+    leaves = strata.leaves(session, chat.key, chat.strategy, torn) if len(loose) <= _MOST_SINGLE else []
+    rent = [leaf for leaf in leaves if leaf.torn]
+    if len(loose) > _MOST_SINGLE or sum(leaf.messages for leaf in rent) > _MOST_TORN:
         return _from_cells(session, chat, total)
-    under = [
-        piece
-        for leaf in torn
-        for piece in strata.between(session, chat.key, chat.strategy, leaf.first_index, leaf.last_index)
-        if piece.state == "ghosted"
-    ]
-    pieces = [*loose, *under, *(leaf.stretch for leaf in leaves if not leaf.torn)]
+    parts = strata.parts(session, chat.key, chat.strategy, [leaf.key for leaf in rent])
+    pieces = [*loose, *whole(covered), *whole(leaves), *parts]
     return pieces, sum(piece.tokens for piece in pieces if piece.state != "hidden")
 
 
@@ -153,9 +150,9 @@ def _window(session: Session, chat: Chat, settings: ChatSettings, total: int) ->
     return WindowSketch(turns[0].messages[0].index if turns else None, len(turns)), view
 
 
-def _layers(session: Session, chat: Chat, settings: ChatSettings, leaves: list[Leaf]) -> list[LayerSketch]:
+def _layers(session: Session, chat: Chat, settings: ChatSettings, covered: list[Under]) -> list[LayerSketch]:
     """The layers, deepest first."""
-    under = gather(leaves, strata.parents(session, chat.key, chat.strategy))
+    under = {found.key: found for found in covered}
     limit = settings.layered.snippets_per_layer if chat.strategy == Strategy.LAYERED else 1
     found: dict[int, list[SnippetSketch]] = {}
     for row in strata.live(session, chat.key, chat.strategy):
@@ -163,7 +160,7 @@ def _layers(session: Session, chat: Chat, settings: ChatSettings, leaves: list[L
     return [LayerSketch(layer, limit, found.get(layer, [])) for layer in range(max(found, default=-1), -1, -1)]
 
 
-def _sketch(row: Row[Any], under: Leaf | None) -> SnippetSketch:
+def _sketch(row: Row[Any], under: Under | None) -> SnippetSketch:
     return SnippetSketch(
         id=row.id,
         position=row.position,

@@ -3,27 +3,29 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, and_, bindparam, case, false, func, literal, select
+from sqlalchemy import BindParameter, ColumnElement, Row, Select, and_, bindparam, case, false, func, literal, select
 from sqlmodel import Session, SQLModel
 
 from app.core.model import Strategy
-from app.core.strata import Cell, Leaf, Stretch, state_of
+from app.core.strata import Cell, Stretch, Under, runs, state_of
 from app.store.engine import rows
-from app.store.messages import leaf_of, of_chat, uncovered_by
+from app.store.messages import chunks, leaf_of, of_chat, uncovered_by
+from app.store.tables import Message
 
 _M = SQLModel.metadata.tables["messages"].c
 _S = SQLModel.metadata.tables["snippets"].c
 _OF_CHAT = _S.chat_key == bindparam("chat_key")
-_PRESENT = (_OF_CHAT, _S.strategy == bindparam("strategy"))
+_PRESENT = and_(_OF_CHAT, _S.strategy == bindparam("strategy"))
+_IS_LIVE = _S.state == literal("live", literal_execute=True)
+_KEYS: BindParameter[Any] = bindparam("keys", expanding=True)
 _CLOSES = and_(_M.closes.is_(True), _M.hidden.is_(False), _M.omitted.is_(False))
 
-_PARENTS = select(_S.key, _S.parent_key).where(*_PRESENT, _S.parent_key.is_not(None))
 _LIVE = (
     select(
         *(_S.key, _S.id, _S.layer, _S.position, _S.kind, _S.tokens, _S.source_tokens),
         *(_S.stale, _S.degraded, _S.edited),
     )
-    .where(*_PRESENT, _S.state == literal("live", literal_execute=True))
+    .where(_PRESENT, _IS_LIVE)
     .order_by(_S.layer.desc(), _S.position)
 )
 # Nothing pinned is covered, by no strategy: the first part lets one index find them.
@@ -50,15 +52,23 @@ def _skipped(strategy: str) -> ColumnElement[bool]:
     return false() if Strategy(strategy).rewrites else and_(plain, uncovered_by(leaf_of(strategy)))
 
 
-def _leaves(strategy: str) -> Select[Any]:
+def _sums(strategy: str, start: ColumnElement[bool], *, by_root: bool) -> Select[Any]:
+    """What lies under the snippets that `start` selects, by these, or by the leaves that cover it."""
+    first: Any = select(_S.key.label("root"), _S.key.label("leaf")).where(_PRESENT, start)
+    tree = first.cte("tree", recursive=True)
+    parts = select(tree.c.root, _S.key).join(tree, _S.parent_key == tree.c.leaf)
+    tree = tree.union_all(parts)
     leaf = leaf_of(strategy)
-    key = _M.layered_leaf if leaf is None else _M[leaf.key]
-    sums = (func.count(), _sum(_M.closes.is_(True)), func.sum(_M.tokens))
-    return (
-        select(key, func.min(_M.position), func.max(_M.position), *sums)
-        .where(of_chat(), _covered(strategy))
-        .group_by(key)
-    )
+    covers = false() if leaf is None else _M[leaf.key] == tree.c.leaf
+    sums = (func.min(_M.position), func.max(_M.position), func.count(), _sum(_M.closes.is_(True)), func.sum(_M.tokens))
+    key = tree.c.root if by_root else tree.c.leaf
+    return select(key, *sums).select_from(tree).join(Message, and_(of_chat(), covers)).group_by(key)
+
+
+def _parts_of(strategy: str) -> Select[Any]:
+    leaf = leaf_of(strategy)
+    chosen = false() if leaf is None else leaf.in_(_KEYS)
+    return select(_M.position, _M.position, _M.closes, _M.tokens).where(of_chat(), chosen)
 
 
 def _single(strategy: str, *where: ColumnElement[bool]) -> Select[Any]:
@@ -76,10 +86,12 @@ def _cells(strategy: str) -> Select[Any]:
     return select(*sums).where(of_chat()).group_by(number)
 
 
-_LEAVES = {strategy: _leaves(strategy) for strategy in Strategy}
+_ROOTS = {strategy: _sums(strategy, _IS_LIVE, by_root=True) for strategy in Strategy}
+_LEAVES = {strategy: _sums(strategy, _S.key.in_(_KEYS), by_root=False) for strategy in Strategy}
 _LOOSE = {
     strategy: _single(strategy, uncovered_by(leaf_of(strategy))).limit(bindparam("most")) for strategy in Strategy
 }
+_UNDER = {strategy: _parts_of(strategy) for strategy in Strategy}
 _BETWEEN = {
     strategy: _single(strategy, _M.position.between(bindparam("first"), bindparam("last"))) for strategy in Strategy
 }
@@ -91,22 +103,30 @@ def live(session: Session, chat_key: int, strategy: str) -> Sequence[Row[Any]]:
     return rows(session, _LIVE, {"chat_key": chat_key, "strategy": strategy}).all()
 
 
-def parents(session: Session, chat_key: int, strategy: str) -> dict[int, int]:
-    """What absorbed each snippet of a strategy that was, by keys."""
-    found = rows(session, _PARENTS, {"chat_key": chat_key, "strategy": strategy})
-    return {key: parent for key, parent in found.all()}
+def roots(session: Session, chat_key: int, strategy: str) -> list[Under]:
+    """What lies under each live snippet of a strategy, through whatever layers."""
+    found = rows(session, _ROOTS[Strategy(strategy)], {"chat_key": chat_key, "strategy": strategy})
+    return list(map(Under._make, found.all()))
 
 
-def leaves(session: Session, chat_key: int, strategy: str) -> list[Leaf]:
-    """What each snippet of a strategy covers itself."""
-    found = rows(session, _LEAVES[Strategy(strategy)], {"chat_key": chat_key})
-    return [Leaf(*row) for row in found.all()]
+def leaves(session: Session, chat_key: int, strategy: str, keys: Sequence[int]) -> list[Under]:
+    """The same of the snippets under these, or of these, that cover messages themselves."""
+    values = {"chat_key": chat_key, "strategy": strategy}
+    found = (rows(session, _LEAVES[Strategy(strategy)], {**values, "keys": some}).all() for some in chunks(keys))
+    return [Under._make(row) for some in found for row in some]
 
 
 def loose(session: Session, chat_key: int, strategy: str, most: int) -> list[Stretch]:
     """The uncovered messages, one by one and by index; at most so many of the oldest."""
     found = rows(session, _LOOSE[Strategy(strategy)], {"chat_key": chat_key, "most": most})
     return _as_stretches(found.all())
+
+
+def parts(session: Session, chat_key: int, strategy: str, keys: Sequence[int]) -> list[Stretch]:
+    """The messages that these snippets cover themselves, neighbours as one."""
+    query = _UNDER[Strategy(strategy)]
+    found = (rows(session, query, {"chat_key": chat_key, "keys": some}).all() for some in chunks(keys))
+    return list(runs(tuple(row) for some in found for row in some))
 
 
 def between(session: Session, chat_key: int, strategy: str, first: int, last: int) -> list[Stretch]:
