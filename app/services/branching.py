@@ -11,6 +11,7 @@ from app.core.model import Message, Strategy
 from app.core.resolving import resolve
 from app.errors import Conflict, NotFound
 from app.services.keeping import ChatView, show_chat
+from app.services.noting import note_history
 from app.services.reading import require_chat
 from app.services.recording import Draft
 from app.store import branching, chats, messages, views
@@ -37,6 +38,8 @@ class Branching:
             child = chats.add(session, new_id or str(uuid4()), {"strategy": parent.strategy})
             inherit(session, parent, child, upto)
             session.flush()
+            if upto >= 0:
+                note_history(session, child, "fork", upto + 1)
             return show_chat(session, child)
 
 

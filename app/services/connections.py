@@ -9,6 +9,7 @@ from sqlmodel import Session
 from app.core.health import Trial
 from app.core.summary import Connection, Provider, counted_as
 from app.errors import Conflict, InvalidRequest, NotFound
+from app.services.noting import note_settings
 from app.services.ports import ModelServers
 from app.settings import Settings
 from app.store import client_calls
@@ -96,6 +97,7 @@ class Connections:
             locked = self.vault.lock(api_key) if api_key else kept
             stored.save(session, name, {**fields, "encrypted_api_key": locked})
             session.flush()
+            note_settings(session, "connections")
             view = self._view(session, name)
         self.servers.forget(name)
         return view
@@ -105,7 +107,10 @@ class Connections:
         if name == EXTRACTIVE.name:
             raise Conflict("The extractive connection is built in and cannot be deleted.")
         with self.db.write() as session:
-            if not stored.remove(session, name) and name != "default":
+            was_there = stored.remove(session, name)
+            if was_there:
+                note_settings(session, "connections")
+            elif name != "default":
                 raise NotFound(f"There is no connection {name!r}.")
             client_calls.withdraw(session, client_calls.of_connection(name))
         self.servers.forget(name)

@@ -10,7 +10,7 @@ from app.core.edits import Effect, Marks, effect_of_change, effect_of_removal
 from app.core.model import Role
 from app.errors import InvalidRequest, NotFound
 from app.services.counters import ChatCounters
-from app.services.noting import telling_change
+from app.services.noting import note_history, telling_change
 from app.services.ports import Counter, Runner
 from app.services.reading import require_chat
 from app.services.recording import Draft, MessageView, measure, show
@@ -66,6 +66,7 @@ class Editing:
             history.remove(session, [row["key"]])
             chat.changes += 1
             history.shift(session, chat.key, index + 1, -1)
+            note_history(session, chat, "delete")
             job_id = finish(session, chat, traces)
         self._poke(job_id)
 
@@ -74,11 +75,16 @@ class Editing:
             self.runner.poke(job_id)
 
 
-def change(session: Session, chat: Chat, row: Row, values: Mapping[str, Any], count: Counter) -> str | None:
+def change(
+    session: Session, chat: Chat, row: Row, values: Mapping[str, Any], count: Counter, why: str | None = None
+) -> str | None:
     """Write new values into columns of one message; the id of the job that this makes due."""
     traces = Traces()
-    changed = rewrite(session, chat, [(row, dict(values), row["position"])], count, traces)
-    return finish(session, chat, traces) if changed else None
+    speaks = any(name in SAID for name in differing(row, values))
+    if not rewrite(session, chat, [(row, dict(values), row["position"])], count, traces):
+        return None
+    note_history(session, chat, why or ("edit" if speaks else "mark"))
+    return finish(session, chat, traces)
 
 
 def rewrite(

@@ -18,7 +18,7 @@ from app.formats.recognize import TURNFOLD, open_chat, recognize
 from app.services.adopting import Offer, TakenIn, take_in, weigh
 from app.services.counters import ChatCounters
 from app.services.locating import Layout, locate
-from app.services.noting import telling_change
+from app.services.noting import note_history, telling_change
 from app.services.ports import Counter, Runner
 from app.services.reading import read_state, require_chat
 from app.services.recording import Draft, Size, insert, measure
@@ -131,6 +131,8 @@ class Importing:
             for batch in read.batches:
                 total = insert(session, chat, batch, total)
             session.flush()
+            if total:
+                note_history(session, chat, "import", total)
             taken = take_in(session, chat, offer, read.layout.whereabouts, log) if offer else TakenIn(0, bytes(total))
             _tell_ghosts(read.layout.ghosted, taken, log)
             job, _ = queue_after_change(session, chat)

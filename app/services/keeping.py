@@ -9,12 +9,13 @@ from uuid import uuid4
 
 from sqlmodel import Session
 
+from app.core.finding import words_of
 from app.core.model import Strategy
 from app.core.resolving import merge_values, resolve
 from app.core.settings import ChatSettings
 from app.services.connections import Connections
 from app.services.fitting import check_values, check_window
-from app.services.noting import telling_change
+from app.services.noting import note_chat, note_settings, telling_change
 from app.services.ports import Runner
 from app.services.preconditions import check_etag, etag
 from app.services.questions import note_new_server_settings, note_new_settings
@@ -46,7 +47,7 @@ class ChatView:
     parent_chat_id: str | None
     forked_at_message_id: str | None
     memory_version: int
-    counts: CountsView
+    counts: CountsView | None
     created_at: datetime
     updated_at: datetime
     warnings: list[str]
@@ -79,12 +80,14 @@ class Keeping:
         """Create a chat or merge into it; whether it was created."""
         with self.db.write() as session:
             chat = chats.find(session, chat_id)
-            created = chat is None
-            check_etag("chat", chat.revision if chat else None, if_match)
+            created, before = chat is None, chat.revision if chat else None
+            check_etag("chat", before, if_match)
             if chat is None:  # with its kind of memory from the start, which is no switch
                 chat = chats.add(session, chat_id, {name: fields[name] for name in ("strategy",) if fields.get(name)})
             switched = _change(session, chat, fields)
             session.flush()
+            if not created and chat.revision != before:
+                note_chat(session, chat)
             check_window(session, self.connections, chat.settings, fields.get("settings"))
             return replace(show_chat(session, chat), switched=switched), created
 
@@ -96,9 +99,12 @@ class Keeping:
         """Merge into a chat that exists."""
         with self.db.write() as session:
             chat = require_chat(session, chat_id)
-            check_etag("chat", chat.revision, if_match)
+            before = chat.revision
+            check_etag("chat", before, if_match)
             switched = _change(session, chat, fields)
             session.flush()
+            if chat.revision != before:
+                note_chat(session, chat)
             check_window(session, self.connections, chat.settings, fields.get("settings"))
             return replace(show_chat(session, chat), switched=switched)
 
@@ -108,12 +114,14 @@ class Keeping:
             return show_chat(session, require_chat(session, chat_id))
 
     def page(
-        self, after: tuple[int, int] | None, limit: int, title: str | None = None
+        self, after: tuple[int, int] | None, limit: int, title: str | None = None, q: str = "", *, counted: bool = True
     ) -> list[tuple[tuple[int, int], ChatView]]:
-        """Chats, newest activity first, each with its place in the list; with a title only those that bear it."""
+        """Chats, newest activity first, each with its place in the list: only those that bear a title, and whose id,
+        title or names hold every word of `q`. Counting takes as long as the chats are.
+        """
         with self.db.read() as session:
-            found = chats.page(session, after, limit, title)
-            return [((chat.updated_at, chat.key), show_chat(session, chat)) for chat in found]
+            found = chats.page(session, after, limit, title, words_of(q))
+            return [((chat.updated_at, chat.key), show_chat(session, chat, counted=counted)) for chat in found]
 
     async def delete(self, chat_id: str, if_match: str | None = None) -> None:
         """Delete a chat and everything of it for good; what runs on it is cut."""
@@ -142,13 +150,15 @@ class Keeping:
             check_values(values, {}, ["body"])
             chats.save_server_settings(session, values)
             session.flush()
+            if values != old:
+                note_settings(session, "settings")
             note_new_server_settings(session, old, values)
             recall(session, None, resolve(old, {})[0], resolve(values, {})[0])
             return _show_settings(values)
 
 
-def show_chat(session: Session, chat: Chat) -> ChatView:
-    """A stored chat as it is shown."""
+def show_chat(session: Session, chat: Chat, *, counted: bool = True) -> ChatView:
+    """A stored chat as it is shown, with its messages counted or not."""
     settings, warnings = resolve(chats.server_settings(session), chat.settings)
     return ChatView(
         id=chat.id,
@@ -161,7 +171,7 @@ def show_chat(session: Session, chat: Chat) -> ChatView:
         parent_chat_id=chat.parent_chat_id,
         forked_at_message_id=chat.forked_at_message_id,
         memory_version=chat.memory_version,
-        counts=count_messages(session, chat),
+        counts=count_messages(session, chat) if counted else None,
         created_at=from_ms(chat.created_at),
         updated_at=from_ms(chat.updated_at),
         warnings=warnings,

@@ -1,5 +1,5 @@
-"""What is told of a memory that grew: events, written in the transaction that changes it. Never what was said, but for
-the summary of rolling memory where `notify_client` asks for it.
+"""What is told of chats and of memories that grow: events, written in the transaction that changes them. Never what was
+said, but for the summary of rolling memory where `notify_client` asks for it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,6 +27,22 @@ def telling_change(session: Session, chat: Chat, why: str) -> Iterator[None]:
     if chat.memory_version != before:
         session.flush()
         events.add(session, chat.key, "memory", {"why": why, "memory_version": chat.memory_version})
+
+
+def note_history(session: Session, chat: Chat, why: str, messages_now: int | None = None) -> None:
+    """Messages came, went or changed; how many there are now is told too, and counted where it is not given."""
+    now = chats.count_messages(session, chat.key) if messages_now is None else messages_now
+    events.add(session, chat.key, "history", {"why": why, "messages": now})
+
+
+def note_chat(session: Session, chat: Chat) -> None:
+    """Title, names, settings or kind of memory of a chat are others, or it was paused, stopped or resumed."""
+    events.add(session, chat.key, "chat", {"why": "changed"})
+
+
+def note_settings(session: Session, why: str) -> None:
+    """The server's `settings` are others, or its `connections`."""
+    events.add(session, None, "settings", {"why": why})
 
 
 def note_progress(session: Session, job: Job) -> None:

@@ -15,6 +15,7 @@ from sqlmodel import Session
 from app.core.model import Role, Strategy, Usage
 from app.errors import Conflict, InvalidRequest, NotFound
 from app.services.counters import ChatCounters
+from app.services.noting import note_history
 from app.services.paying import share_of
 from app.services.ports import Counter, Runner
 from app.services.reading import require_chat
@@ -141,7 +142,9 @@ class Recording:
             _refuse_changes(drafts, known)
             fresh = [(draft, count) for draft, count in zip(drafts, sizes, strict=True) if draft.id not in known]
             start = chats.count_messages(session, chat.key)
-            insert(session, chat, fresh, start)
+            total = insert(session, chat, fresh, start)
+            if fresh:
+                note_history(session, chat, "append", total)
             replied = any(draft.closes and not (draft.hidden or draft.omitted) for draft, _ in fresh)
             job, reason = self._queue(session, chat, fold, replied=replied) if fresh else (None, "nothing_new")
             session.flush()

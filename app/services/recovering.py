@@ -9,6 +9,7 @@ from app.core.model import Role
 from app.errors import Conflict, NotFound
 from app.services.counters import ChatCounters
 from app.services.editing import SAID, change, finish, require_message, show_message
+from app.services.noting import note_history
 from app.services.ports import Runner
 from app.services.reading import require_chat
 from app.services.recording import Draft, MessageView, measure, row_of
@@ -55,9 +56,11 @@ class Recovering:
             if there is not None:
                 said = {name: found.snapshot[name] for name in SAID}
                 count = self.counters.of_chat(session, chat)
-                job_id = change(session, chat, require_message(session, chat, message_id), said, count)
+                job_id = change(session, chat, require_message(session, chat, message_id), said, count, "restore")
             else:
-                job_id = finish(session, chat, self._bring_back(session, chat, found))
+                traces = self._bring_back(session, chat, found)
+                note_history(session, chat, "restore")
+                job_id = finish(session, chat, traces)
             session.delete(found)
             session.flush()
             shown = show_message(session, chat, message_id)

@@ -13,6 +13,7 @@ from app.core.model import Strategy
 from app.core.resolving import contradictions, resolve_unclamped
 from app.core.retirement import turns_to_uncover, window_turns
 from app.errors import Conflict
+from app.services.noting import telling_change
 from app.services.ports import Runner
 from app.services.reading import read_history, read_state, require_chat
 from app.services.retiring import retire
@@ -56,7 +57,8 @@ class Repairing:
         (back_up or self.back_up)()
         with self.db.write() as session:
             chat = require_chat(session, chat_id)
-            repaired, job_id = _mend_all(session, chat)
+            with telling_change(session, chat, "repair"):
+                repaired, job_id = _mend_all(session, chat)
         if job_id is not None:
             self.runner.poke(job_id)
         return repaired

@@ -16,6 +16,7 @@ from app.formats.turnfold import COVERING
 from app.formats.turnfold_fields import Record
 from app.formats.turnfold_reading import read_turnfold
 from app.services.installing import install, unsound
+from app.services.noting import note_history
 from app.services.ports import Counter
 from app.services.starting import queue_after_change
 from app.services.unpacking import unpack
@@ -69,6 +70,8 @@ def restore(
             install(session, chat.key, unpacked)
             _require_sound(session, chat.key)
             session.flush()
+            if unpacked.counts["message"]:
+                note_history(session, chat, "import", unpacked.counts["message"])
             newest = intake.last_live(session, chat.key, chat.strategy)
             job, _ = queue_after_change(session, chat)
             left = intake.last_live(session, chat.key, chat.strategy)

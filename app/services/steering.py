@@ -12,7 +12,7 @@ from app.core.model import Strategy, Turn
 from app.core.resolving import merge_values
 from app.core.rewrite import Skip
 from app.services.choosing import stronger
-from app.services.noting import telling_change
+from app.services.noting import note_chat, note_history, telling_change
 from app.services.ports import Runner
 from app.services.questions import begin
 from app.services.reading import ChatState, read_head, read_state, require_chat
@@ -111,8 +111,9 @@ class Steering:
         """Fold by itself again, at once if something is due."""
         with self.db.write() as session:
             chat = require_chat(session, chat_id)
-            _set_paused(session, chat, paused=False)
-            chat.held = False
+            was_held, chat.held = chat.held, False
+            if _set_paused(session, chat, paused=False) or was_held:
+                note_chat(session, chat)
             session.flush()
             job, _ = queue_if_due(session, read_state(session, chat))
             job_id = job.id if job else None
@@ -130,6 +131,8 @@ class Steering:
     def _hold(self, chat_id: str) -> str | None:
         with self.db.write() as session:
             chat = require_chat(session, chat_id)
+            if not chat.held:
+                note_chat(session, chat)
             chat.held, chat.retry_at = True, None
             trees.withdraw_asked(session, chat.key)
             return _cut(session, chat, "Stopped on request.")
@@ -142,7 +145,8 @@ class Steering:
     def _pause(self, chat_id: str) -> str | None:
         with self.db.write() as session:
             chat = require_chat(session, chat_id)
-            _set_paused(session, chat, paused=True)
+            if _set_paused(session, chat, paused=True):
+                note_chat(session, chat)
             chat.retry_at = None
             return _cut(session, chat, "Folding was paused.")
 
@@ -166,13 +170,15 @@ class Steering:
             return Cleared(cleared, ghosted), job_id
 
 
-def _set_paused(session: Session, chat: Chat, *, paused: bool) -> None:
-    """The chat's own value, unless the server's says the same."""
+def _set_paused(session: Session, chat: Chat, *, paused: bool) -> bool:
+    """The chat's own value, unless the server's says the same; whether it was another one."""
     everywhere = bool(chats.server_settings(session).get("paused", False))
     settings = merge_values(chat.settings, {"paused": None if paused is everywhere else paused})
-    if settings != chat.settings:
-        chat.settings = settings
-        chat.revision += 1
+    if settings == chat.settings:
+        return False
+    chat.settings = settings
+    chat.revision += 1
+    return True
 
 
 def _cancel(session: Session, chat_key: int, reason: str) -> str | None:
@@ -232,6 +238,7 @@ def _batches(session: Session, state: ChatState, kind: str) -> int:
 def _leave(session: Session, chat: Chat, turns: Sequence[Turn]) -> str | None:
     """Skip turns; the id of a job for what else there is to do, if one that folded them was ended."""
     messages.set_skipped(session, [message.key for turn in turns for message in turn.messages])
+    note_history(session, chat, "mark")
     chat.backlog_answer = "skip"
     running = jobs.active(session, chat.key)
     if running is None or stronger(running.kind, "heal") == "heal":

@@ -1,6 +1,5 @@
 """Making our history equal to a frontend's: what differs is changed, everything else keeps its identity and memory."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -8,12 +7,14 @@ from typing import Any
 
 from sqlmodel import Session
 
-from app.core.alignment import Alignment, Said, align
+from app.core.alignment import Alignment, align
 from app.core.edits import effect_of_removal
 from app.errors import Conflict
 from app.services.branching import inherit
 from app.services.counters import ChatCounters
 from app.services.editing import differing, rewrite, start
+from app.services.likeness import given_all, is_same, said_all, text, text_of
+from app.services.noting import note_history
 from app.services.ports import Counter, Runner
 from app.services.recording import Draft, Size, measure, refuse_doubles, row_of
 from app.services.sequences import common_subsequence
@@ -73,23 +74,25 @@ class Syncing:
         can hardly mean to lose. `reset` forgets all memory too. `parent_chat_id`: what the chat, if it is new, has in
         common with that one's beginning brings its memory along.
         """
-        refuse_doubles([line.draft for line in lines])
+        drafts = [line.draft for line in lines]
+        refuse_doubles(drafts)
         sizes = _Sizes(self.counters.ahead(chat_id), lines)
         with self.db.read() as session:
             chat = chats.find(session, chat_id)
             stored = history.whole(session, chat.key) if chat else []
-        said = align(_said_all(stored), _given_all(lines), common_subsequence)
+        said = align(said_all(stored), given_all(drafts), common_subsequence)
         sizes.prepare(said.inserted)  # counting takes long, so it is done before anybody has to wait
         with self.db.write() as session:
             chat = chats.find(session, chat_id) or _begin(session, chat_id, parent_chat_id)
-            if parent_chat_id is not None:
-                _inherit(session, chat, lines, parent_chat_id)
+            inherited = parent_chat_id is not None and _inherit(session, chat, lines, parent_chat_id)
             if not history.is_as_read(session, chat.key, stored):
                 stored = history.whole(session, chat.key)
-                said = align(_said_all(stored), _given_all(lines), common_subsequence)
+                said = align(said_all(stored), given_all(drafts), common_subsequence)
             plan = _Plan(_refreshed(session, stored, lines, said), lines, said)
             with one_step(chat):
                 synced = self._apply(session, chat, plan, sizes, reset=reset, shrinks=allow_shrink)
+                if inherited or plan.is_news(edited=synced.edited):
+                    note_history(session, chat, "sync")
                 job_id = start(session, chat, replied=any(lines[new].draft.closes for new in said.inserted) or None)
         if job_id is not None:
             self.runner.poke(job_id)
@@ -140,6 +143,13 @@ class _Plan:
         coming = {self.lines[new].draft.id for new in self.said.inserted}
         going = (self.stored[old] for old in self.said.deleted)
         return {row["id"]: row for row in going if row["id"] in coming}
+
+    def is_news(self, *, edited: int) -> bool:
+        """Whether the history is another one by this, be it that a message has another id."""
+        if edited or self.said.deleted or self.said.inserted:
+            return True
+        ids = ((self.stored[old]["id"], self.lines[new].draft.id) for old, new in self.said.pairs)
+        return any(new not in (None, old) for old, new in ids)
 
     def drafts(self) -> Iterator[tuple[int, Draft, bool]]:
         """What comes in, each with its place, and whether its turn was left unfolded by choice.
@@ -196,26 +206,24 @@ def _begin(session: Session, chat_id: str, parent_chat_id: str | None) -> Chat:
     return chats.add(session, chat_id, {"strategy": parent.strategy} if parent is not None else {})
 
 
-def _inherit(session: Session, chat: Chat, lines: Sequence[Line], parent_chat_id: str) -> None:
-    """Let a chat without a history yet begin with what it shares with its parent; an unknown parent has nothing."""
+def _inherit(session: Session, chat: Chat, lines: Sequence[Line], parent_chat_id: str) -> bool:
+    """Let a chat without a history yet begin with what it shares with its parent; an unknown parent has nothing.
+    Whether it has shared something.
+    """
     parent = chats.find(session, parent_chat_id)
     if chats.count_messages(session, chat.key) or (parent is not None and parent.key == chat.key):
-        return
+        return False
     chat.parent_chat_id = parent_chat_id
     if parent is None:
-        return
+        return False
     theirs = history.whole(session, parent.key)
     shared = 0
-    while shared < min(len(theirs), len(lines)) and _is_same(theirs[shared], lines[shared].draft):
+    while shared < min(len(theirs), len(lines)) and is_same(theirs[shared], lines[shared].draft):
         shared += 1
     if shared:
         inherit(session, parent, chat, shared - 1, [line.draft for line in lines[shared:]])
         session.flush()
-
-
-def _is_same(row: Row, draft: Draft) -> bool:
-    named = draft.name is None or row["name"] is None or draft.name == row["name"]
-    return named and row["role"] == draft.role.value and _text(row) == _text_of(draft)
+    return shared > 0
 
 
 def _delete(session: Session, chat: Chat, plan: _Plan, traces: Traces) -> None:
@@ -234,8 +242,8 @@ def _delete(session: Session, chat: Chat, plan: _Plan, traces: Traces) -> None:
 
 def _reworded(plan: _Plan) -> list[Row]:
     """Texts that go because a message says something else at its new place."""
-    texts = {line.draft.id: _text_of(line.draft) for line in plan.lines if line.draft.id in plan.moved}
-    return [row for message_id, row in plan.moved.items() if texts[message_id] != _text(row)]
+    texts = {line.draft.id: text_of(line.draft) for line in plan.lines if line.draft.id in plan.moved}
+    return [row for message_id, row in plan.moved.items() if texts[message_id] != text(row)]
 
 
 def _moved(line: Line, row: Row) -> Draft:
@@ -276,25 +284,3 @@ def _changes(line: Line) -> dict[str, Any]:
     if "created_at" in wanted:
         wanted["created_at"] = to_ms(draft.created_at) if draft.created_at else None
     return {name: value for name, value in wanted.items() if name != "created_at" or value is not None}
-
-
-def _said_all(rows: Sequence[Row]) -> list[Said]:
-    return [Said(row["id"], row["role"], row["name"], _text(row)) for row in rows]
-
-
-def _given_all(lines: Sequence[Line]) -> list[Said]:
-    return [Said(line.draft.id, line.draft.role.value, line.draft.name, _text_of(line.draft)) for line in lines]
-
-
-def _text(row: Mapping[str, Any]) -> tuple[str, ...]:
-    return _comparable(row["content"], row["tool_calls"], row["tool_call_id"])
-
-
-def _text_of(draft: Draft) -> tuple[str, ...]:
-    return _comparable(draft.content, draft.tool_calls, draft.tool_call_id)
-
-
-def _comparable(content: str | None, calls: list[dict[str, Any]] | None, answers: str | None) -> tuple[str, ...]:
-    if not calls and answers is None:
-        return (content or "",)
-    return content or "", json.dumps(calls or [], sort_keys=True), answers or ""

@@ -1,20 +1,27 @@
 """Reading and writing chats and the server-wide settings."""
 
+from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
-from sqlalchemy import bindparam, delete, func, inspect, select, tuple_, update
+from sqlalchemy import ColumnElement, bindparam, delete, func, inspect, select, tuple_, update
 from sqlalchemy.orm import defer
 from sqlmodel import Session, SQLModel, col
 
+from app.core.finding import holds_all
+from app.store import events
 from app.store.clock import now_ms
 from app.store.engine import changed, rows
 from app.store.tables import Chat, Job, Message, ServerSettings
 
 # What an imported file said of a chat may be long, and is wanted by exports alone.
 _LIGHT = defer(inspect(Chat).attrs["extra"].class_attribute)
+_NEWEST_FIRST = (col(Chat.updated_at).desc(), col(Chat.key).desc())
+_AT_ONCE = 500
 _BY_ID = select(Chat).options(_LIGHT).where(col(Chat.id) == bindparam("id"))
 _M = SQLModel.metadata.tables["messages"].c
 _S = SQLModel.metadata.tables["server_settings"].c
+_ID_UNLESS_SESSION = select(col(Chat.id)).where(col(Chat.key) == bindparam("key"), col(Chat.session_of).is_(None))
 _SETTINGS = select(col(ServerSettings.settings))
 _OWN = select(col(Chat.settings), _SETTINGS.scalar_subquery()).where(col(Chat.id) == bindparam("id"))
 
@@ -30,24 +37,39 @@ def get(session: Session, chat_key: int) -> Chat | None:
 
 
 def add(session: Session, chat_id: str, fields: dict[str, Any]) -> Chat:
-    """A new chat."""
+    """A new chat, which is told of unless it is a session."""
     now = now_ms()
     chat = Chat(id=chat_id, created_at=now, updated_at=now, **fields)
     session.add(chat)
     session.flush()
+    if chat.session_of is None:
+        events.add(session, chat.key, "chat", {"why": "created"})
     return chat
 
 
-def page(session: Session, after: tuple[int, int] | None, limit: int, title: str | None = None) -> list[Chat]:
-    """Chats, newest activity first, after the place (updated_at, key); with a title only those. Sessions are none."""
-    place = tuple_(col(Chat.updated_at), col(Chat.key))
-    query = select(Chat).options(_LIGHT).where(col(Chat.session_of).is_(None))
-    query = query.order_by(col(Chat.updated_at).desc(), col(Chat.key).desc()).limit(limit)
+def page(
+    session: Session, after: tuple[int, int] | None, limit: int, title: str | None = None, words: Sequence[str] = ()
+) -> list[Chat]:
+    """Chats, newest activity first, after the place (updated_at, key); only those of a title, and whose id, title or
+    names hold all of these words. Sessions are none.
+    """
+    where = [col(Chat.session_of).is_(None)]
     if after is not None:
-        query = query.where(place < after)
+        where.append(tuple_(col(Chat.updated_at), col(Chat.key)) < after)
     if title is not None:
-        query = query.where(col(Chat.title) == title)
+        where.append(col(Chat.title) == title)
+    if words:
+        where.append(col(Chat.key).in_(_called(session, where, limit, words)))
+    query = select(Chat).options(_LIGHT).where(*where).order_by(*_NEWEST_FIRST).limit(limit)
     return list(session.execute(query).scalars())
+
+
+def _called(session: Session, where: Sequence[ColumnElement[bool]], limit: int, words: Sequence[str]) -> list[int]:
+    """Keys of the first chats whose names hold all words. Compared here: databases know case in ASCII alone, or not."""
+    names = (col(Chat.id), col(Chat.title), col(Chat.user_name), col(Chat.character_name))
+    query = select(col(Chat.key), *names).where(*where).order_by(*_NEWEST_FIRST)
+    found = session.execute(query.execution_options(yield_per=_AT_ONCE))
+    return list(islice((key for key, *called in found if holds_all(called, words)), limit))
 
 
 def to_take_up(session: Session, owner: str | None, limit: int = 100) -> list[int]:
@@ -75,11 +97,14 @@ def any_failed(session: Session) -> bool:
 
 
 def remove(session: Session, chat_key: int) -> None:
-    """Delete a chat and everything of it, its sessions included."""
+    """Delete a chat and everything of it, its sessions included; that it is gone is told of, unless it is a session."""
     gone = [chat_key, *session.execute(select(col(Chat.key)).where(col(Chat.session_of) == chat_key)).scalars()]
+    chat_id = session.execute(_ID_UNLESS_SESSION, {"key": chat_key}).scalar()
     # Messages point at snippets, and a cascade may take these first.
     session.execute(delete(Message).where(col(Message.chat_key).in_(gone)))
     session.execute(delete(Chat).where(col(Chat.key).in_(gone)))
+    if chat_id is not None:
+        events.add(session, None, "chat", {"why": "deleted", "chat_id": chat_id})  # its own events are gone with it
 
 
 def count_messages(session: Session, chat_key: int) -> int:

@@ -154,16 +154,19 @@ def test_a_chat_tells_what_happens_from_now_on(service: Service, chat: str) -> N
     service.say(chat, 1, 2)
     with listening(of_chat(service, chat)) as stream:
         job_id = service.say(chat, 3)["job_id"]
-        events = stream.take(4)
+        events = stream.take(5)
         service.put(f"/chats/{chat}/messages", {"messages": [{"role": "user", "content": "Anew."}], "reset": True})
-        events += stream.take(1)
-    assert [event.kind for event in events] == ["job", "job", "summarized", "job", "history_set"]
+        events += stream.take(2)
+    kinds = ["history", "job", "job", "summarized", "job", "history_set", "history"]
+    assert [event.kind for event in events] == kinds
     assert [event.data["state"] for event in events if event.kind == "job"] == ["queued", "running", "succeeded"]
-    assert events[3].data == service.get(f"/jobs/{job_id}").json()
-    assert events[2].data["covered_through"] == {"message_id": "a2", "index": 3}
-    assert (events[4].data["messages"], events[4].data["deleted"]) == (1, 5)
+    assert events[0].data == {"why": "append", "messages": 6}
+    assert events[4].data == service.get(f"/jobs/{job_id}").json()
+    assert events[3].data["covered_through"] == {"message_id": "a2", "index": 3}
+    assert (events[5].data["messages"], events[5].data["deleted"]) == (1, 5)
+    assert events[6].data == {"why": "sync", "messages": 1}
     with listening(of_chat(service, chat), events[1].id) as stream:
-        assert stream.take(3) == events[2:]
+        assert stream.take(5) == events[2:]
 
 
 def test_what_a_person_does_to_the_memory_is_told(service: Service, chat: str) -> None:
@@ -218,7 +221,7 @@ def test_failures_are_told(service: Service, chat: str) -> None:
         service.put(f"/chats/{chat}", {"settings": {**ONE, "connection": "locked"}})
         with listening(of_chat(service, chat)) as stream:
             job_id = service.say(chat, 1, 2)["job_id"]
-            told = {event.kind: event.data for event in stream.take(4)}
+            told = {event.kind: event.data for event in stream.take(5)}
     job = service.get(f"/jobs/{job_id}").json()
     assert told["job"] == job
     assert told["error"] == {

@@ -16,9 +16,6 @@ from app.store.engine import Database
 from app.store.migrate import migrate
 from tests.support.rows import add_chat
 
-CREATED = 0
-"""How many events a new chat brings."""
-
 
 class Scene:
     """A chat with a job that runs, and whoever watches them."""
@@ -186,13 +183,14 @@ async def test_everything(scene: Scene) -> None:
     with scene.db.write() as session:
         events.add(session, None, "settings", {"why": "settings"})
         events.add(session, other, "error", {"retry_at": None})
-    found = [one for one in await seen(before, 5 + CREATED) if one.kind != "chat"]
+    found = await seen(before, 6)
     assert [(one.kind, dict(one.data)) for one in found if not isinstance(one.data, JobView)] == [
+        ("chat", {"why": "created", "chat_id": "other"}),
         *(("promoted", {"layer": number, "chat_id": ("c", "other")[number % 2]}) for number in range(3)),
         ("settings", {"why": "settings"}),
         ("error", {"retry_at": None, "chat_id": "other"}),
     ]
-    assert await seen(await scene.watching.everything(found[2].key), 2) == found[3:]
+    assert await seen(await scene.watching.everything(found[3].key), 2) == found[4:]
 
 
 async def test_everything_has_no_end(scene: Scene) -> None:
@@ -205,7 +203,9 @@ async def test_everything_has_no_end(scene: Scene) -> None:
     await asyncio.sleep(0.02)
     assert not watching.done()
     scene.watching.close()
-    assert [one.kind for one in await watching if one.kind != "chat"] == ["settings"]
+    deleted, settings = await watching
+    assert (deleted.kind, deleted.data) == ("chat", {"why": "deleted", "chat_id": "c"})
+    assert (settings.kind, settings.data) == ("settings", {"why": "settings"})
 
 
 async def test_unknown_ones(scene: Scene) -> None:

@@ -36,15 +36,16 @@ def test_reading_on_after_a_key(db: Database) -> None:
     """
     with db.write() as session:
         chat, other = add_chat(session).key, add_chat(session, "other").key
+        created = events.newest(session, [chat])[chat]
         for kind in ("summarized", "promoted", "error"):
             events.add(session, chat, kind, {"of": kind})
             events.add(session, other, "job", {})
     with db.read() as session:
-        found = events.of_chat(session, chat, 0, 100)
+        found = events.of_chat(session, chat, created, 100)
         assert kinds(found) == ["summarized", "promoted", "error"]
         assert found[0].data == {"of": "summarized"}
         assert events.of_chat(session, chat, found[0].key, 100) == found[1:]
-        assert events.of_chat(session, chat, 0, 2) == found[:2]
+        assert events.of_chat(session, chat, created, 2) == found[:2]
         assert events.newest(session, [chat]) == {chat: found[-1].key}
 
 
@@ -87,14 +88,17 @@ def test_what_is_rolled_back_has_not_happened(db: Database) -> None:
     """An event of a transaction that fails is never seen."""
     with db.write() as session:
         chat = add_chat(session).key
+        created = events.newest(session, [chat])
     with pytest.raises(IntegrityError), db.write() as session:
         note_twice(session, chat, no_chat=chat + 1)
     with db.read() as session:
-        assert events.newest(session, [chat]) == {chat: 0}
+        assert events.newest(session, [chat]) == created
 
 
 def test_events_go_with_their_chat(db: Database) -> None:
-    """A deleted chat leaves no events behind, and its absence is told; no later event has one of their keys."""
+    """A deleted chat leaves no events behind but that it was deleted, which is nobody's, and its absence is told; no
+    later event has one of their keys.
+    """
     with db.write() as session:
         chat, other = add_chat(session), add_chat(session, "other")
         chat_key, other_key = chat.key, other.key
@@ -105,14 +109,25 @@ def test_events_go_with_their_chat(db: Database) -> None:
         events.add(session, other_key, "summarized", {})
     with db.read() as session:
         assert events.of_chat(session, chat_key, 0, 100) == []
-        assert events.newest(session, [chat_key, other_key]) == {other_key: before + 1}
+        assert events.newest(session, [chat_key, other_key]) == {other_key: before + 2}
+        [deleted, _] = events.of_all(session, before, 100).found
+        assert (deleted.kind, deleted.data, deleted.chat_id) == ("chat", {"why": "deleted", "chat_id": "c"}, None)
+
+
+def test_a_session_comes_and_goes_in_silence(db: Database) -> None:
+    """Of sessions, which no route reaches, nothing is told."""
+    with db.write() as session:
+        chat = add_chat(session).key
+        before = events.newest_of_all(session)
+        chats.remove(session, chats.add(session, "c/session/s", {"session_of": chat}).key)
+        assert events.newest_of_all(session) == before
 
 
 def test_a_day_old_is_old_enough(db: Database) -> None:
     """What is older than a day goes, the rest stays; only once something is an hour overdue is a purge asked for."""
     with db.write() as session:
         chat = add_chat(session).key
-        for _ in range(4):
+        for _ in range(3):
             events.add(session, chat, "summarized", {})
         keys = [one.key for one in events.of_chat(session, chat, 0, 100)]
         age(session, keys[1], 24.5)

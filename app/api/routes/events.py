@@ -40,8 +40,8 @@ async def watch_everything(services: ServicesDep, seen: LastSeen) -> Response:
     summary="Watch a chat",
     description=(
         "Server-sent events, from now on: `job` (first the active one, if there is one), `summarized`, `promoted`,"
-        " `memory`, `history_set`, `client_call`, `error`; `end` if the chat is deleted. With `Last-Event-ID`, from"
-        " there on. Events are kept for a day. A 503 says that too many streams are open."
+        " `memory`, `history`, `history_set`, `chat`, `client_call`, `error`; `end` if the chat is deleted."
+        " With `Last-Event-ID`, from there on. Events are kept for a day. A 503 says that too many streams are open."
     ),
     responses=_stream_docs("chat", 404, 422, 503),
 )
