@@ -54,9 +54,9 @@ function useKeptFocus(state) {
         const isLost = had.current && document.activeElement === document.body;
         if (isLost) box.current?.querySelector('button')?.focus({ preventScroll: true });
     }, [state]);
-    const onFocusIn = () => { had.current = true; };
-    const onFocusOut = (/** @type {any} */ event) => { if (event.relatedTarget) had.current = false; };
-    return { ref: box, onFocusIn, onFocusOut };
+    const onfocusin = () => { had.current = true; }; // small letters: these have no property on elements
+    const onfocusout = (/** @type {any} */ event) => { if (event.relatedTarget) had.current = false; };
+    return { ref: box, onfocusin, onfocusout };
 }
 
 /** The play as it stands. @param {{now: import('./player.js').Play, away: boolean}} props `away`: on another page */

@@ -10,6 +10,7 @@ import { newestOf, settled, waiting, workOf } from './rows.js';
 const PAGE = 50;
 const TYPED_MS = 250; // after the last letter until it is searched for
 const MINUTE_MS = 60_000;
+const SLOW_MS = 2000;
 const STRATEGIES = /** @type {Record<string, string>} */ ({
     layered: 'Layered', rolling: 'Rolling', summary_buffer: 'Buffer', none: 'No memory',
 });
@@ -24,13 +25,23 @@ async function readJobs(signal) {
 
 /** What goes on in each chat. @returns {(id: string) => ReturnType<typeof workOf>} */
 function useWork() {
-    const [progress, setProgress] = useState(/** @type {Record<string, any>} */ ({}));
-    const { data } = useLoad(readJobs, [], { kinds: ['job'] });
-    useNews(({ kind, data: told }) => {
-        if (kind === 'progress') setProgress((before) => ({ ...before, [told.chat_id]: told }));
-        if (kind === 'job') setProgress(({ [told.chat_id]: _over, ...others }) => others);
-    }, { kinds: ['progress', 'job'] });
-    return (id) => workOf(data?.[id], progress[id]);
+    const { data, reload } = useLoad(readJobs, [], { kinds: ['job'] });
+    useSlowly(reload, ['summarized']);
+    return (id) => workOf(data?.[id]);
+}
+
+/** Reads anew for news that come often, though not at each: a row may be two seconds old.
+ *  @param {() => void} reload @param {string[]} kinds */
+function useSlowly(reload, kinds) {
+    const timer = useRef(0);
+    useEffect(() => () => clearTimeout(timer.current), []);
+    useNews(({ kind }) => {
+        if (kind === 'reopened') return; // then it is read at once
+        timer.current ||= setTimeout(() => {
+            timer.current = 0;
+            reload();
+        }, SLOW_MS);
+    }, { kinds });
 }
 
 /** Draws anew every minute: times that are told as "3 minutes ago" go on. */
@@ -82,7 +93,7 @@ function Rows({ items, about }) {
     return html`
         ${more > 0 && html`<p class="quiet-text" role="status">
             ${counted(more, 'newer chat')} will stand above as soon as you leave the list.</p>`}
-        <ul class="chats" ref=${list} onPointerLeave=${letGo} onFocusOut=${letGo}>${rows.map((row) => html`
+        <ul class="chats" ref=${list} onPointerLeave=${letGo} onfocusout=${letGo}>${rows.map((row) => html`
             <${Item} key=${row.id} row=${row} work=${workOn(row.id)} />`)}
         </ul>`;
 }
@@ -133,9 +144,10 @@ export function useChats({ q = '', n }) {
         const page = await turnfold.request('GET', '/chats', { query: { limit: shown, q: q.trim() || null }, signal });
         return { ...page, q };
     };
-    const found = useLoad(read, [q, shown], { kinds: ACTIVITY }, { keep: true });
+    const found = useLoad(read, [q, shown], { kinds: ['chat'] }, { keep: true });
+    useSlowly(found.reload, ACTIVITY);
     return { ...found, shown };
 }
 
-/** What changes a row of the list. */
-const ACTIVITY = ['chat', 'history', 'summarized', 'promoted', 'memory', 'history_set'];
+/** What changes a row of the list, and may come many times a second. */
+const ACTIVITY = ['history', 'summarized', 'promoted', 'memory', 'history_set'];

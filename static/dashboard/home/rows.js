@@ -28,15 +28,14 @@ export const waiting = (shown, fresh) => fresh.length - shown.filter((row) => !r
 
 /**
  * What a row says of the chat's newest job: that it goes on and how far, or that it failed and why.
- * @param {Job|undefined} job @param {{done: number, total: number, percent: number}|undefined} progress news of it
- * @returns {{going: boolean, percent: number|null, text: string}|null}
+ * @param {Job|undefined} job @returns {{going: boolean, percent: number|null, text: string}|null}
  */
-export function workOf(job, progress) {
+export function workOf(job) {
     if (!job) return null;
     const fault = job.error?.detail ?? job.reason ?? 'Its reason is not known.';
     if (job.state === 'failed') return { going: false, percent: null, text: fault };
     if (!GOING.includes(job.state)) return null;
-    const { done, total, percent } = progress ?? job.progress;
+    const { done, total, percent } = job.progress;
     if (job.state === 'queued' && !done) return { going: true, percent: null, text: 'Waits to be folded' };
     const text = total > 1 ? `Folding, ${done} of ${total} batches` : 'Folding';
     return { going: true, percent: total ? percent : null, text };
