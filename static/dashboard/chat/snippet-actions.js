@@ -2,7 +2,7 @@
 import { html, useEffect, useRef, useState } from '../vendor/htm-preact.js';
 import { notify, useAction } from '../actions.js';
 import { part } from '../../turnfold.js';
-import { Button, Confirm, Failure, Progress } from '../parts.js';
+import { Button, Confirm, Progress } from '../parts.js';
 import { chat, turnfold } from '../server.js';
 import { notifyStep, useUndo } from './snippet-steps.js';
 import { afterDeletion, allowed, endOf } from './snippet-words.js';
@@ -14,14 +14,13 @@ export function SnippetActions({ chat: id, snippet, etag, strategy, draft, onClo
     const undo = useUndo(id, onChanged);
     const anew = useRegeneration(id, snippet.id, undo.run, onChanged);
     const gone = useAction(async () => {
-        await chat(id).request('DELETE', `/snippets/${part(snippet.id)}`, { headers: { 'If-Match': etag } });
         setAsks(false);
+        await chat(id).request('DELETE', `/snippets/${part(snippet.id)}`, { headers: { 'If-Match': etag } });
         onClose();
         onChanged();
         notifyStep(id, 'The snippet is deleted: its messages are visible again.', undo.run);
-    }, { quiet: true });
+    });
     if (draft.open) return null;
-    const closed = () => { gone.forget(); setAsks(false); };
     return html`
         ${anew.job ? html`<div class="snippet-at-work" role="status">
             <${Progress} label="Writing it anew" value=${null} text="Writing it anew. Until then the text stays." />
@@ -29,10 +28,11 @@ export function SnippetActions({ chat: id, snippet, etag, strategy, draft, onClo
         </div>` : html`<div class="actions">
             ${edit && html`<${Button} onClick=${draft.begin}>Edit</${Button}>`}
             ${regenerate && html`<${Button} busy=${anew.begin.busy} onClick=${anew.begin.run}>Write anew</${Button}>`}
-            ${remove && html`<${Button} kind="danger" onClick=${() => setAsks(true)}>Delete</${Button}>`}
+            ${remove && html`<${Button} kind="danger" busy=${gone.busy} onClick=${() => setAsks(true)}>
+                Delete</${Button}>`}
         </div>`}
-        ${asks && html`<${Confirm} title="Delete this snippet?" yes="Delete" busy=${gone.busy} onYes=${gone.run} onClose=${closed}
-            text=${html`${afterDeletion(snippet)}${gone.error && html`<${Failure} error=${gone.error} />`}`} />`}`;
+        ${asks && html`<${Confirm} title="Delete this snippet?" yes="Delete" busy=${gone.busy} onYes=${gone.run}
+            onClose=${() => setAsks(false)} text=${afterDeletion(snippet)} />`}`;
 }
 
 /** Has a snippet written anew, and follows the job. @param {string} id of the chat @param {string} snippet

@@ -42,18 +42,20 @@ export function Editor({ chat: id, snippet, draft, onChanged }) {
         notifyStep(id, 'The text is changed.', undo.run);
     }, { quiet: true });
     const clash = save.error instanceof TurnfoldError && save.error.status === 412;
-    const onSubmit = (/** @type {any} */ event) => { event.preventDefault(); void save.run(draft.etag); };
-    const control = (/** @type {any} */ given) => html`<textarea ...${given} dir="auto" value=${draft.text} maxlength="65536" required
-        ref=${focusOnce} onInput=${(/** @type {any} */ event) => draft.type(event.target.value)}></textarea>`;
-    return html`<form class="snippet-editor" onSubmit=${onSubmit}>
+    const mine = () => save.run(draft.etag);
+    const onInput = (/** @type {any} */ event) => draft.type(event.target.value);
+    const control = (/** @type {any} */ given) => html`<textarea ...${given} dir="auto" value=${draft.text}
+        maxlength="65536" ref=${focusOnce} onInput=${onInput}></textarea>`;
+    return html`<div class="snippet-editor">
         <${Field} label="Text" control=${control} hint="It is sent from now on, and never replaced unasked." />
-        ${clash ? html`<${Clash} chat=${id} snippet=${snippet} draft=${draft} busy=${save.busy} onMine=${save.run} onChanged=${onChanged} />`
-            : html`<${Failure} error=${save.error} />
-        <div class="actions">
-            <${Button} kind="primary" busy=${save.busy} disabled=${!draft.text.trim()} onClick=${() => save.run(draft.etag)}>Save</${Button}>
+        ${clash && html`<${Clash} chat=${id} snippet=${snippet} draft=${draft} busy=${save.busy} onMine=${save.run}
+            onChanged=${onChanged} />`}
+        ${!clash && html`<${Failure} error=${save.error} />`}
+        ${!clash && html`<div class="actions">
+            <${Button} kind="primary" busy=${save.busy} disabled=${!draft.text.trim()} onClick=${mine}>Save</${Button}>
             <${Button} onClick=${draft.end}>Cancel</${Button}>
         </div>`}
-    </form>`;
+    </div>`;
 }
 
 /** Puts the cursor into an editor that has just come. @param {any} box */
@@ -65,14 +67,16 @@ function focusOnce(box) {
 
 /** Somebody else has changed it meanwhile: both texts, and the choice. @param {any} props */
 function Clash({ chat: id, snippet, draft, busy, onMine, onChanged }) {
-    const { data: now, error, reload } = useLoad((signal) => readSnippet(id, snippet.id, signal), [id, snippet.id], { chat: id });
+    const read = (/** @type {AbortSignal} */ signal) => readSnippet(id, snippet.id, signal);
+    const { data: now, error, reload } = useLoad(read, [id, snippet.id], { chat: id });
     const theirs = () => { draft.end(); onChanged(); };
     return html`<${Note} kind="warning">
         <p>The snippet was changed while you wrote. Above is your text; this is the one that is there now:</p>
         <p class="said snippet-text">${now?.snippet.text ?? '…'}</p>
         <${Failure} error=${error} retry=${reload} />
         <div class="actions">
-            <${Button} kind="primary" busy=${busy} disabled=${!now} onClick=${() => onMine(now?.etag)}>Save mine over it</${Button}>
+            <${Button} kind="primary" busy=${busy} disabled=${!now} onClick=${() => onMine(now?.etag)}>
+                Save mine over it</${Button}>
             <${Button} onClick=${theirs}>Keep that one</${Button}>
         </div>
     </${Note}>`;

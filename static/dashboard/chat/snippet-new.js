@@ -9,8 +9,10 @@ import { openPlaces } from './snippet-words.js';
 
 const MOST_PLACES = 6;
 
-/** @param {{chat: string, strata: import('./strata-layout.js').Strata, from: string|undefined, to: string|undefined,
- *   onWritten: (made: any) => void, onClose: () => void, reload: () => void}} props `from`, `to`: indexes to begin with */
+/**
+ * @param {{chat: string, strata: import('./strata-layout.js').Strata, from: string|undefined, to: string|undefined,
+ *   onWritten: (made: any) => void, onClose: () => void, reload: () => void}} props `from`, `to`: indexes to begin with
+ */
 export function NewSnippet({ chat: id, strata, from, to, onWritten, onClose, reload }) {
     const free = openPlaces(strata);
     const [first, setFirst] = useState(from ?? String(free[0]?.first_index ?? 0));
@@ -26,21 +28,28 @@ export function NewSnippet({ chat: id, strata, from, to, onWritten, onClose, rel
         onWritten(made);
     }, { quiet: true });
     const ready = ends.every(({ data }) => data) && text.trim();
-    const choose = (/** @type {any} */ place) => { setFirst(String(place.first_index)); setLast(String(place.last_index)); };
+    const choose = (/** @type {{first_index: number, last_index: number}} */ place) => {
+        setFirst(String(place.first_index));
+        setLast(String(place.last_index));
+    };
+    const most = strata.messages - 1;
+    const onText = (/** @type {any} */ event) => setText(event.target.value);
     return html`<${Dialog} title="Write a snippet" onClose=${onClose} foot=${html`
         <${Button} onClick=${onClose}>Cancel</${Button}>
         <${Button} kind="primary" busy=${write.busy} disabled=${!ready} onClick=${write.run}>Write it</${Button}>`}>
-        <p>Your own words stand for these turns in every prompt from then on, and are never replaced unasked. They must be
-            whole turns before the window that no snippet stands for.</p>
-        ${free.length > 0 ? html`<p>Free are ${free.slice(0, MOST_PLACES).map((place) => html`<${Button} key=${place.first_index}
-            kind="quiet" onClick=${() => choose(place)}>${places(place.first_index, place.last_index)}</${Button}>`)}
-            ${free.length > MOST_PLACES && 'and more.'}</p>` : html`<p class="about">At the moment there are none.</p>`}
+        <p>Your own words stand for these turns in every prompt from then on, and are never replaced unasked. They must
+            be whole turns, before the window, that no snippet stands for.</p>
+        ${!free.length && html`<p class="about">At the moment there are none.</p>`}
+        ${free.length > 0 && html`<p>Free are: ${free.slice(0, MOST_PLACES).map((place) => html`
+            <${Button} key=${place.first_index} kind="quiet" onClick=${() => choose(place)}>
+                ${places(place.first_index, place.last_index)}</${Button}>`)}
+            ${free.length > MOST_PLACES && 'and more'}</p>`}
         <div class="snippet-ends">
-            <${Place} label="First message" value=${first} most=${strata.messages - 1} onInput=${setFirst} found=${ends[0]} />
-            <${Place} label="Last message" value=${last} most=${strata.messages - 1} onInput=${setLast} found=${ends[1]} />
+            <${Place} label="First message" value=${first} most=${most} onInput=${setFirst} found=${ends[0]} />
+            <${Place} label="Last message" value=${last} most=${most} onInput=${setLast} found=${ends[1]} />
         </div>
-        <${Field} label="Text" control=${(/** @type {any} */ given) => html`<textarea ...${given} dir="auto" maxlength="65536" value=${text}
-            onInput=${(/** @type {any} */ event) => setText(event.target.value)}></textarea>`} />
+        <${Field} label="Text" control=${(/** @type {any} */ given) => html`
+            <textarea ...${given} dir="auto" maxlength="65536" value=${text} onInput=${onText}></textarea>`} />
         <${Failure} error=${write.error} />
     </${Dialog}>`;
 }
@@ -49,17 +58,21 @@ export function NewSnippet({ chat: id, strata, from, to, onWritten, onClose, rel
 function useMessage(id, index) {
     return useLoad(async (signal) => {
         if (!/^\d+$/.test(index)) return null;
-        const { items } = await chat(id).request('GET', '/messages', { signal, query: { from_index: index, limit: 1 } });
+        const query = { from_index: index, limit: 1 };
+        const { items } = await chat(id).request('GET', '/messages', { signal, query });
         return items[0]?.index === Number(index) ? items[0] : null;
     }, [id, index]);
 }
 
-/** @param {{label: string, value: string, most: number, onInput: (value: string) => void, found: any}} props */
+/** @param {{label: string, value: string, most: number, onInput: (value: string) => void, found: any}} props
+ *  `found`: the message there */
 function Place({ label, value, most, onInput, found }) {
     const { data, loading, error } = found;
     const missing = !data && !loading && !error;
-    const said = data && html`<span class="clipped"><bdi>${data.name || data.role}</bdi>: <bdi>${data.content}</bdi></span>`;
+    const said = data && html`<span class="clipped">
+        <bdi>${data.name || data.role}</bdi>: <bdi>${data.content}</bdi></span>`;
+    const typed = (/** @type {any} */ event) => onInput(event.target.value);
     return html`<${Field} label=${label} hint=${said} error=${missing ? 'There is no such message.' : error?.detail}
-        control=${(/** @type {any} */ given) => html`<input ...${given} type="number" min="0" max=${most} value=${value}
-            onInput=${(/** @type {any} */ event) => onInput(event.target.value)} />`} />`;
+        control=${(/** @type {any} */ given) => html`
+            <input ...${given} type="number" min="0" max=${most} value=${value} onInput=${typed} />`} />`;
 }

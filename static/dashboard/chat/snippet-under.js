@@ -6,14 +6,15 @@ import { part } from '../../turnfold.js';
 import { Badge, Button, Failure, Loading } from '../parts.js';
 import { href } from '../router.js';
 import { chat, useLoad } from '../server.js';
-import { REPLACED } from './snippet-words.js';
+import { coverOf, REPLACED, titleOf } from './snippet-words.js';
 
 const PARTS_AT_ONCE = 20;
 
-/** A part of the panel that opens, and reads only then. @param {{title: string, children: any}} props `children`: made when it is open */
+/** A part of the panel that opens, and reads only then. @param {{title: string, children: () => any}} props */
 function Fold({ title, children }) {
     const [open, setOpen] = useState(false);
-    return html`<details class="snippet-under" onToggle=${(/** @type {any} */ event) => setOpen(event.target.open)}>
+    const onToggle = (/** @type {any} */ event) => setOpen(event.target.open);
+    return html`<details class="snippet-under" onToggle=${onToggle}>
         <summary>${title}</summary>
         ${open && children()}
     </details>`;
@@ -35,14 +36,18 @@ function PartList({ id, ids, onOpen }) {
     const read = (/** @type {AbortSignal} */ signal) =>
         Promise.all(some.map((one) => chat(id).request('GET', `/snippets/${part(one)}`, { signal })));
     const { data, error, reload } = useLoad(read, [id, some.join()], null, { keep: true });
-    if (!data) return error ? html`<${Failure} error=${error} retry=${reload} />` : html`<${Loading} />`;
-    return html`<ul class="snippet-parts">${data.map((/** @type {any} */ one) => html`<li key=${one.id}>
-            <button type="button" onClick=${() => onOpen(one.id)}>
-                <span class="said clipped">${one.text}</span>
-                <span class="quiet-text">Layer ${one.layer} · ${one.covers ? counted(one.covers.turns, 'turn') : 'nothing left'} · ${counted(one.tokens, 'token')}</span>
-            </button></li>`)}</ul>
+    if (error) return html`<${Failure} error=${error} retry=${reload} />`;
+    if (!data) return html`<${Loading} />`;
+    return html`<ul class="snippet-parts">
+            ${data.map((/** @type {any} */ one) => html`<${Part} key=${one.id} one=${one} onOpen=${onOpen} />`)}</ul>
         ${ids.length > most && html`<${Button} onClick=${() => setMost(most + PARTS_AT_ONCE)}>More</${Button}>`}`;
 }
+
+/** @param {{one: import('./snippet-words.js').Snippet, onOpen: (id: string) => void}} props */
+const Part = ({ one, onOpen }) => html`<li><button type="button" onClick=${() => onOpen(one.id)}>
+    <span class="said clipped">${one.text}</span>
+    <span class="quiet-text">${titleOf(one)} · ${coverOf(one)} · ${counted(one.tokens, 'token')}</span>
+</button></li>`;
 
 /** Pages of 50, each when it is asked for. @param {{id: string, path: string, version: unknown, empty: string,
  *   item: (one: any) => any}} props `version`: what they are read anew for */
@@ -60,7 +65,8 @@ function Pages({ id, path, version, empty, item }) {
         setItems([...items, ...page.items]);
         setCursor(page.next_cursor);
     });
-    if (!first.data) return first.error ? html`<${Failure} error=${first.error} retry=${first.reload} />` : html`<${Loading} />`;
+    if (first.error) return html`<${Failure} error=${first.error} retry=${first.reload} />`;
+    if (!first.data) return html`<${Loading} />`;
     if (!first.data.items.length) return html`<p class="quiet-text">${empty}</p>`;
     return html`<ol class="snippet-under-list">${items.map(item)}</ol>
         ${cursor && html`<${Button} busy=${more.busy} onClick=${more.run}>More</${Button}>`}`;
@@ -69,19 +75,24 @@ function Pages({ id, path, version, empty, item }) {
 /** The messages under it, whatever its layer. @param {any} props */
 export function Originals({ chat: id, snippet, version }) {
     if (!snippet.covers) return null;
-    return html`<${Fold} title=${`Original ${counted(snippet.covers.messages, 'message')}`}>${() => html`
-        <${Pages} id=${id} path=${`/snippets/${part(snippet.id)}/messages`} version=${version} empty="Nothing is left under it."
-            item=${(/** @type {any} */ one) => html`<li key=${one.id}>
-                <p class="quiet-text"><a href=${href(['chats', id, 'messages'], { at: one.index })}>#${number(one.index)}</a>
-                    ${' '}<bdi>${one.name || one.role}</bdi></p>
-                <p class="said">${one.content}</p></li>`} />`}</${Fold}>`;
+    const path = `/snippets/${part(snippet.id)}/messages`;
+    const item = (/** @type {any} */ one) => html`<li key=${one.id}>
+        <p class="quiet-text"><a href=${href(['chats', id, 'messages'], { at: one.index })}>#${number(one.index)}</a>
+            ${' '}<bdi>${one.name || one.role}</bdi></p>
+        <p class="said">${one.content}</p></li>`;
+    return html`<${Fold} title=${counted(snippet.covers.messages, 'original message')}>${() => html`
+        <${Pages} id=${id} path=${path} version=${version} empty="Nothing is left under it." item=${item} />`}
+    </${Fold}>`;
 }
 
 /** The texts it had before, newest first. @param {any} props `etag`: another text has come where it changes */
-export const Versions = ({ chat: id, snippet, etag }) => html`
-    <${Fold} title="Earlier texts">${() => html`
-        <${Pages} id=${id} path=${`/snippets/${part(snippet.id)}/versions`} version=${etag} empty="It has had no other text."
-            item=${(/** @type {any} */ one) => html`<li key=${one.replaced_at}>
-                <p class="quiet-text">${REPLACED[one.why] ?? one.why} ${ago(one.replaced_at)} · ${counted(one.tokens, 'token')}
-                    ${one.edited && html` <${Badge}>by a person</${Badge}>`} ${one.stale && html` <${Badge} kind="warn">stale</${Badge}>`}</p>
-                <p class="said">${one.text}</p></li>`} />`}</${Fold}>`;
+export function Versions({ chat: id, snippet, etag }) {
+    const path = `/snippets/${part(snippet.id)}/versions`;
+    const item = (/** @type {any} */ one) => html`<li key=${one.replaced_at}>
+        <p class="quiet-text">${REPLACED[one.why] ?? one.why} ${ago(one.replaced_at)} · ${counted(one.tokens, 'token')}
+            ${one.edited && html` <${Badge}>by a person</${Badge}>`}
+            ${one.stale && html` <${Badge} kind="warn">stale</${Badge}>`}</p>
+        <p class="said">${one.text}</p></li>`;
+    return html`<${Fold} title="Earlier texts">${() => html`
+        <${Pages} id=${id} path=${path} version=${etag} empty="It has had no other text." item=${item} />`}</${Fold}>`;
+}

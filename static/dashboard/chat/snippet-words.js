@@ -1,4 +1,4 @@
-/** What is said of a snippet: how it came to be, its state, what may be done with it, what its deletion makes visible. */
+/** What is said of a snippet: how it came to be, what may be done with it, what its deletion makes visible. */
 import { counted, number, percent, places } from '../format.js';
 
 /** @typedef {{id: string, strategy: string, layer: number, position: number, text: string, tokens: number,
@@ -26,11 +26,15 @@ const STATES = {
 };
 
 /** What was done when a text was replaced. @type {Record<string, string>} */
-export const REPLACED = { edit: 'Replaced by an edit', regenerate: 'Made anew', heal: 'Made anew, since its messages had changed', undo: 'Taken back' };
+export const REPLACED = {
+    edit: 'Replaced by an edit',
+    regenerate: 'Written anew',
+    heal: 'Written anew, since what is under it had changed',
+    undo: 'Taken back',
+};
 
 /** @param {Snippet} one */
-export const titleOf = ({ strategy, layer, kind }) => (strategy === 'rolling' || strategy === 'summary_buffer' ? 'Summary'
-    : `Layer ${layer} ${kind === 'manual' ? 'snippet by hand' : 'snippet'}`);
+export const titleOf = ({ strategy, layer }) => (isOne(strategy) ? 'Summary' : `Layer ${layer} snippet`);
 
 /** @param {Snippet} one */
 export const originOf = ({ kind }) => KINDS[kind] ?? kind;
@@ -46,16 +50,19 @@ export function coverOf({ covers }) {
 }
 
 /** How large it is, beside what it was made from. @param {Snippet} one */
-export const sizeOf = ({ tokens, source_tokens: source, strategy, children }) => (source
-    ? `${counted(tokens, 'token')}, made from ${number(source)}${children.length && !isOne(strategy) ? ' of its parts' : ''} (${percent(tokens, source)})`
-    : counted(tokens, 'token'));
+export function sizeOf({ tokens, source_tokens: source, strategy, children }) {
+    const parts = children.length && !isOne(strategy) ? ' of its parts' : '';
+    const from = source ? `, made from ${number(source)}${parts} (${percent(tokens, source)})` : '';
+    return counted(tokens, 'token') + from;
+}
 
 /** @param {string} strategy */
 const isOne = (strategy) => strategy === 'rolling' || strategy === 'summary_buffer';
 
 /** What it has cost; empty where no model was asked. @param {Snippet} one */
 export const costOf = ({ usage }) => (usage.calls
-    ? `${counted(usage.calls, 'call')}: ${number(usage.prompt_tokens)} tokens read, ${number(usage.completion_tokens)} written` : '');
+    ? `${counted(usage.calls, 'call')}: ${number(usage.prompt_tokens)} tokens in, `
+        + `${number(usage.completion_tokens)} out` : '');
 
 /** What the API lets be done with it. @param {Snippet} one @param {string} strategy of the chat */
 export function allowed(one, strategy) {
@@ -65,13 +72,15 @@ export function allowed(one, strategy) {
 
 /** What becomes of the chat without it. @param {Snippet} one */
 export function afterDeletion({ covers, strategy, children, tokens }) {
-    const under = covers ? `${counted(covers.messages, 'message')} (${counted(covers.turns, 'turn')}, ${places(covers.first_index, covers.last_index)})` : 'Nothing';
     if (isOne(strategy) && children.length) {
         return 'The summary before it stands again, and what this one alone covered is visible, word for word.'
             + ' It folds anew with the next reply.';
     }
-    return `${under} will be visible again, word for word, in place of these ${counted(tokens, 'token')}.`
-        + ' Nothing is lost; with the next reply they fold anew. You can undo this.';
+    if (!covers) return 'Nothing is left under it. You can undo this.';
+    const { first_index: first, last_index: last, turns, messages } = covers;
+    return `${counted(messages, 'message')} (${counted(turns, 'turn')}, ${places(first, last)}) will be visible again,`
+        + ` word for word, in place of these ${counted(tokens, 'token')}. With the next reply they fold anew.`
+        + ' You can undo this.';
 }
 
 /** What a taken back step was. @type {Record<string, string>} */
@@ -89,10 +98,12 @@ export function endOf({ state, error, reason }) {
     return error?.detail ?? reason ?? 'It was not made anew: the text is as it was.';
 }
 
-/** Where a snippet by hand may stand: what is visible before the window. @param {import('./strata-layout.js').Strata} strata
- *  @returns {{first_index: number, last_index: number}[]} */
-export function openPlaces({ stretches, window }) {
+/** Where a snippet by hand may stand: what is visible before the window, the newest first.
+ *  @param {import('./strata-layout.js').Strata} strata @returns {{first_index: number, last_index: number}[]} */
+export function openPlaces({ stretches, window, pinned }) {
     const edge = window.first_index ?? Infinity;
-    return stretches.filter((one) => one.state === 'visible' && one.turns && one.first_index < edge)
-        .map((one) => ({ first_index: one.first_index, last_index: Math.min(one.last_index, edge - 1) }));
+    const free = stretches.filter((one) => one.state === 'visible' && one.turns && one.first_index < edge
+        && pinned.filter(({ index }) => index >= one.first_index && index <= one.last_index).length < one.messages);
+    const before = (/** @type {number} */ last) => Math.min(last, edge - 1);
+    return free.reverse().map((one) => ({ first_index: one.first_index, last_index: before(one.last_index) }));
 }

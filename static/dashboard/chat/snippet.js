@@ -11,8 +11,8 @@ import { coverOf, costOf, originOf, sizeOf, stateOf, titleOf } from './snippet-w
 import { MARKS } from './strata-words.js';
 
 /**
- * @param {{chat: string, id: string, strategy: string, memory: number, onOpen: (id: string) => void, onClose: () => void,
- *   onChanged: () => void}} props `strategy` of the chat; `onChanged`: the memory has changed
+ * @param {{chat: string, id: string, strategy: string, memory: number, onOpen: (id: string) => void,
+ *   onClose: () => void, onChanged: () => void}} props `strategy` of the chat; `onChanged`: the memory has changed
  */
 export function SnippetPanel({ chat, id, strategy, memory, onOpen, onClose, onChanged }) {
     const box = useRef(/** @type {any} */ (null));
@@ -34,8 +34,8 @@ export function SnippetPanel({ chat, id, strategy, memory, onOpen, onClose, onCh
         </header>
         ${!shown && html`<${Loading} />`}
         <${Failure} error=${error} retry=${reload} />
-        ${found && html`<${Body} key=${id} chat=${chat} ...${found} strategy=${strategy} memory=${memory} onOpen=${onOpen}
-            onClose=${onClose} onChanged=${changed} />`}
+        ${found && html`<${Body} key=${id} chat=${chat} ...${found} strategy=${strategy} memory=${memory}
+            onOpen=${onOpen} onClose=${onClose} onChanged=${changed} />`}
     </section>`;
 }
 
@@ -46,11 +46,11 @@ function Body({ chat, snippet, etag, strategy, memory, onOpen, onClose, onChange
         ${snippet.parent_id && html`<p><${Button} kind="quiet up" onClick=${() => onOpen(snippet.parent_id)}>
             ↑ ${snippet.state === 'superseded' ? 'The summary after it' : 'The snippet it is part of'}</${Button}></p>`}
         ${stateOf(snippet) && html`<p class="about"><${Badge}>${snippet.state}</${Badge}> ${stateOf(snippet)}</p>`}
-        ${draft.open ? html`<${Editor} chat=${chat} snippet=${snippet} draft=${draft} onChanged=${onChanged} />`
-            : html`<p class="said snippet-text">${snippet.text}</p>`}
+        ${draft.open && html`<${Editor} chat=${chat} snippet=${snippet} draft=${draft} onChanged=${onChanged} />`}
+        ${!draft.open && html`<p class="said snippet-text">${snippet.text}</p>`}
         <${Marks} snippet=${snippet} />
-        <${SnippetActions} chat=${chat} snippet=${snippet} etag=${etag} strategy=${strategy} draft=${draft} onClose=${onClose}
-            onChanged=${onChanged} />
+        <${SnippetActions} chat=${chat} snippet=${snippet} etag=${etag} strategy=${strategy} draft=${draft}
+            onClose=${onClose} onChanged=${onChanged} />
         <${Facts} snippet=${snippet} />
         <${Parts} chat=${chat} snippet=${snippet} onOpen=${onOpen} />
         <${Originals} chat=${chat} snippet=${snippet} version=${memory} />
@@ -59,11 +59,14 @@ function Body({ chat, snippet, etag, strategy, memory, onOpen, onClose, onChange
 
 /** @param {{snippet: import('./snippet-words.js').Snippet}} props */
 function Marks({ snippet }) {
-    const edited = snippet.edited_at && snippet.kind !== 'manual';
-    const marks = [snippet.stale && 'stale', snippet.degraded && 'degraded', edited && 'edited', snippet.kind === 'manual' && 'manual'];
+    const { stale, degraded, kind, edited_at: edited } = snippet;
+    const byHand = kind === 'manual';
+    const marks = [stale && 'stale', degraded && 'degraded', edited && !byHand && 'edited', byHand && 'manual'];
     const there = /** @type {string[]} */ (marks.filter(Boolean));
-    return there.length > 0 && html`<ul class="snippet-marks">${there.map((mark) => html`<li key=${mark}>
-        <${Badge} kind=${mark === 'stale' || mark === 'degraded' ? 'warn' : 'plain'}>${MARKS[mark].word}</${Badge}> ${MARKS[mark].about}</li>`)}</ul>`;
+    if (!there.length) return null;
+    return html`<ul class="snippet-marks">${there.map((mark) => html`<li key=${mark}>
+        <${Badge} kind=${mark === 'stale' || mark === 'degraded' ? 'warn' : 'plain'}>${MARKS[mark].word}</${Badge}>
+        ${' '}${MARKS[mark].about}</li>`)}</ul>`;
 }
 
 /** @param {{snippet: import('./snippet-words.js').Snippet}} props */

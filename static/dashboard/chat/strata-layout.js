@@ -12,10 +12,10 @@
  *   folding: Reach[]}} Strata as GET /v1/chats/{id}/strata answers it
  * @typedef {Reach & {key: string, id: string|null, kind: string, turns: number|null, messages: number,
  *   tokens: number|null, sourceTokens: number|null, from: number|null, to: number|null, weight: number,
- *   marks: string[], pins: number, number: number, of: number}} Cell `kind`: snippet, window, waiting, visible, hidden,
- *   omitted or mixed; `from`, `to`: its turns, counted from 1; `number` of `of`: its place in its band
- * @typedef {{key: string, kind: 'surface'|'between'|'layer', layer: number, limit: number, cells: Cell[], older: number,
- *   turns: number, tokens: number, messages: number}} Band `older`: cells that are not shown
+ *   marks: string[], pins: number, number: number, of: number}} Cell `kind`: snippet, window, waiting, pinned, visible,
+ *   hidden, omitted or mixed; `from`, `to`: its turns, counted from 1; `number` of `of`: its place in its band
+ * @typedef {{key: string, kind: 'surface'|'between'|'layer', layer: number, limit: number, cells: Cell[],
+ *   older: number, turns: number, tokens: number, messages: number}} Band `older`: cells that are not shown
  * @typedef {{band: Band, cells: Cell[], room: number}} Row `room`: the weight of the free place behind its cells
  */
 
@@ -105,11 +105,11 @@ function halves(stretch, edge, turns) {
     ];
 }
 
-/** What waits, cut where a fold has it in work. @param {Stretch} stretch @param {Reach[]} folding @returns {Stretch[]} */
+/** What waits, cut where a fold has it in work.
+ *  @param {Stretch} stretch @param {Reach[]} folding @returns {Stretch[]} */
 function chips(stretch, folding) {
     if (stretch.state !== 'waiting') return [stretch];
-    const inside = folding.filter((one) => meets(one, stretch)).sort((one, other) => one.first_index - other.first_index);
-    const edges = inside.flatMap((one) => [one.first_index, one.last_index + 1])
+    const edges = folding.flatMap((one) => [one.first_index, one.last_index + 1])
         .filter((edge) => edge > stretch.first_index && edge <= stretch.last_index);
     const starts = [...new Set([stretch.first_index, ...edges])].sort((one, other) => one - other);
     if (starts.length === 1) return [stretch];
@@ -124,29 +124,36 @@ function chips(stretch, folding) {
 function ofStretch(one, strata, places) {
     const [from, to] = places.get(keyOf(one)) ?? [null, null];
     const whole = from !== null && to !== null && one.turns === to - from + 1;
-    const pins = strata.pinned.filter(({ index }) => index >= one.first_index && index <= one.last_index).length;
-    const folding = strata.folding.some((reach) => meets(reach, one)) && one.state === 'waiting';
-    const marks = [pins && 'pinned', one.skipped && 'skipped', folding && 'folding'].filter(Boolean);
+    const pins = pinsIn(one, strata);
+    const folding = strata.folding.some((some) => meets(some, one)) && one.state === 'waiting';
+    const marks = [one.skipped && 'skipped', folding && 'folding'].filter(Boolean);
     return {
-        key: keyOf(one), id: null, kind: one.state, ...reach(one), turns: one.turns, messages: one.messages,
-        tokens: one.tokens, sourceTokens: null, from: whole ? from : null, to: whole ? to : null,
-        weight: weight(one.turns ?? one.messages / 2), marks: /** @type {string[]} */ (marks), pins, number: 1, of: 1,
+        key: keyOf(one), id: null, kind: pins === one.messages ? 'pinned' : one.state, ...reach(one),
+        turns: one.turns, messages: one.messages, tokens: one.tokens, sourceTokens: null,
+        from: whole ? from : null, to: whole ? to : null, weight: weight(one.turns ?? one.messages / 2),
+        marks: /** @type {string[]} */ (marks), pins, number: 1, of: 1,
     };
 }
 
 /** @param {Live} one @param {Strata} strata @param {Map<string, [number, number]>} places @returns {Cell} */
 function ofSnippet(one, strata, places) {
     const [from, to] = places.get(one.id) ?? [null, null];
-    const pins = strata.pinned.filter(({ index }) => index >= one.first_index && index <= one.last_index).length;
-    const folding = strata.folding.some((some) => some.first_index === one.first_index && some.last_index === one.last_index);
-    const marks = ['stale', 'degraded', 'edited'].filter((mark) => one[/** @type {'stale'} */ (mark)]);
-    if (one.kind === 'manual') marks.push('manual');
+    const folding = strata.folding.some((some) => some.first_index === one.first_index
+        && some.last_index === one.last_index);
+    const marks = [
+        one.stale && 'stale', one.degraded && 'degraded', one.edited && one.kind !== 'manual' && 'edited',
+        one.kind === 'manual' && 'manual', folding && 'folding',
+    ].filter(Boolean);
     return {
         key: one.id, id: one.id, kind: 'snippet', ...reach(one), turns: one.turns, messages: one.messages,
         tokens: one.tokens, sourceTokens: one.source_tokens, from, to, weight: weight(one.turns),
-        marks: [...marks, ...(folding ? ['folding'] : [])], pins, number: 1, of: 1,
+        marks: /** @type {string[]} */ (marks), pins: pinsIn(one, strata), number: 1, of: 1,
     };
 }
+
+/** How many pinned messages lie there. @param {Reach} one @param {Strata} strata */
+const pinsIn = (one, { pinned }) =>
+    pinned.filter(({ index }) => index >= one.first_index && index <= one.last_index).length;
 
 /** @param {Reach} one @returns {Reach} */
 const reach = (one) => ({ first_index: one.first_index, last_index: one.last_index });
@@ -187,12 +194,13 @@ export function rowsOf(some, width) {
 }
 
 /** Where a key leads from a cell: along its band, to the row above or below, to an end. The same key if nowhere.
- *  @param {Row[]} rows of the whole picture @param {string} key of the cell @param {string} press as in KeyboardEvent.key
- *  @param {boolean} [far] with Ctrl: the ends of the picture @returns {string|null} null: it is none of these keys */
+ *  @param {Row[]} rows of the whole picture @param {string} key of the cell
+ *  @param {string} press as in KeyboardEvent.key @param {boolean} [far] with Ctrl: the ends of the picture
+ *  @returns {string|null} null: it is none of these keys */
 export function step(rows, key, press, far = false) {
     const here = rows.findIndex(({ cells }) => cells.some((cell) => cell.key === key));
     if (here < 0) return rows[0]?.cells[0]?.key ?? null;
-    const line = far ? rows.flatMap((row) => row.cells) : rows.filter((row) => row.band === rows[here].band).flatMap((row) => row.cells);
+    const line = rows.filter((row) => far || row.band === rows[here].band).flatMap((row) => row.cells);
     const at = line.findIndex((cell) => cell.key === key);
     const along = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: line.length - 1 };
     const across = { ArrowUp: here - 1, ArrowDown: here + 1 };

@@ -24,13 +24,15 @@ export function Picture({ chat, bands, single, opened, describedby, onOpen, onMo
     const rows = layout.flatMap((one) => one.rows);
     const [at, setAt] = useState('');
     const [tip, setTip] = useState('');
-    const there = (/** @type {string|undefined} */ key) => rows.some((row) => row.cells.some((cell) => cell.key === key));
-    const current = [at, opened].find(there) ?? rows.at(-1)?.cells[0]?.key;
+    const shown = rows.flatMap((row) => row.cells.map((cell) => ({ cell, band: row.band })));
+    const find = (/** @type {string|undefined} */ key) => shown.find(({ cell }) => cell.key === key);
+    const current = [at, opened].find(find) ?? shown.at(-1)?.cell.key;
     useKeptFocus(root, rows);
     const keyOf = (/** @type {any} */ event) => event.target.closest?.('[data-key]')?.dataset.key ?? '';
     const onKeyDown = (/** @type {any} */ event) => {
         if (event.key === 'Escape') setTip('');
-        const next = keyOf(event) && !event.altKey && !event.metaKey ? step(rows, keyOf(event), event.key, event.ctrlKey) : null;
+        if (!keyOf(event) || event.altKey || event.metaKey) return;
+        const next = step(rows, keyOf(event), event.key, event.ctrlKey);
         if (next === null) return;
         event.preventDefault();
         setAt(next);
@@ -42,14 +44,16 @@ export function Picture({ chat, bands, single, opened, describedby, onOpen, onMo
         setTip(keyOf(event));
     };
     const onOver = (/** @type {any} */ event) => keyOf(event) && setTip(keyOf(event));
+    const onAway = () => setTip('');
     const drawing = { chat, single, opened, current, fresh: useArrivals(bands), onOpen };
-    const shown = rows.flatMap((row) => row.cells.map((cell) => ({ cell, band: row.band }))).find(({ cell }) => cell.key === tip);
-    return html`<div class="strata" ref=${root} role="group" aria-label="Strata of the memory" aria-describedby=${describedby}
-        onKeyDown=${onKeyDown} onfocusin=${onFocus} onfocusout=${() => setTip('')} onMouseOver=${onOver} onMouseLeave=${() => setTip('')}>
+    const told = find(tip);
+    return html`<div class="strata" ref=${root} role="group" aria-label="Strata of the memory"
+        aria-describedby=${describedby} onKeyDown=${onKeyDown} onfocusin=${onFocus} onfocusout=${onAway}
+        onMouseOver=${onOver} onMouseLeave=${onAway}>
         <div class="band strata-ruler" aria-hidden="true"><span class="band-head"></span>
             <div class="beds" ref=${ruler}><span>older</span><span>newer</span></div></div>
         ${layout.map((one) => html`<${Stratum} key=${one.band.key} ...${one} drawing=${drawing} onMore=${onMore} />`)}
-        ${shown && html`<${Tip} ...${shown} single=${single} root=${root} />`}
+        ${told && html`<${Tip} ...${told} single=${single} root=${root} />`}
     </div>`;
 }
 
@@ -63,7 +67,8 @@ function Stratum({ band, rows, drawing, onMore }) {
             ${band.older > 0 && html`<${Button} kind="quiet" onClick=${() => onMore(band)}>
                 Show ${number(band.older)} older ones</${Button}>`}
             ${rows.map((row, at) => html`<div class="bed" key=${at}>
-                ${row.cells.map((cell) => html`<${CellPart} key=${cell.key} cell=${cell} band=${band} drawing=${drawing} />`)}
+                ${row.cells.map((cell) => html`
+                    <${CellPart} key=${cell.key} cell=${cell} band=${band} drawing=${drawing} />`)}
                 ${row.room > 0 && html`<span class="room" style=${{ flexGrow: row.room }}></span>`}
             </div>`)}
         </div>
@@ -74,9 +79,11 @@ function Stratum({ band, rows, drawing, onMore }) {
  *  @param {{cell: Cell, band: Band, drawing: Drawing}} props */
 function CellPart({ cell, band, drawing }) {
     const { id } = cell;
-    const marks = [...(cell.pins && !cell.marks.includes('pinned') ? ['pinned'] : []), ...cell.marks];
+    const turns = cell.turns ?? 0;
+    const marks = [...(cell.pins ? ['pinned'] : []), ...cell.marks];
+    const states = [cell.kind, ...marks, ...(drawing.fresh.has(cell.key) ? ['arrives'] : [])];
     const given = {
-        class: ['cell', ...[cell.kind, ...marks, ...(drawing.fresh.has(cell.key) ? ['arrives'] : [])].map((one) => `is-${one}`)].join(' '),
+        class: `cell ${states.map((state) => `is-${state}`).join(' ')}`,
         'data-key': cell.key,
         'aria-label': nameOf(cell, band, drawing.single),
         tabIndex: cell.key === drawing.current ? 0 : -1,
@@ -84,8 +91,9 @@ function CellPart({ cell, band, drawing }) {
     };
     const signs = cell.kind === 'snippet' || marks.length ? marks : [cell.kind];
     const inside = html`${signs.map((name) => html`<${Sign} key=${name} name=${name} />`)}
-        ${(cell.turns ?? 0) > 1 ? html`<span class="cell-turns" aria-hidden="true">${number(cell.turns ?? 0)}</span>` : ''}`;
-    if (id === null) return html`<a ...${given} href=${href(['chats', drawing.chat, 'messages'], { at: cell.first_index })}>${inside}</a>`;
+        ${turns > 1 && html`<span class="cell-turns" aria-hidden="true">${number(turns)}</span>`}`;
+    const place = href(['chats', drawing.chat, 'messages'], { at: cell.first_index });
+    if (id === null) return html`<a ...${given} href=${place}>${inside}</a>`;
     return html`<button ...${given} type="button" aria-current=${id === drawing.opened ? 'true' : undefined}
         onClick=${() => drawing.onOpen(id)}>${inside}</button>`;
 }
@@ -110,7 +118,8 @@ export function focusCell(root, key) {
     (cells.find((cell) => cell.dataset.key === key) ?? cells.find((cell) => cell.tabIndex === 0))?.focus();
 }
 
-/** The focus stays in the picture where the cell that had it has gone. @param {{current: any}} root @param {unknown} drawn */
+/** The focus stays in the picture where the cell that had it has gone.
+ *  @param {{current: any}} root @param {unknown} drawn */
 function useKeptFocus(root, drawn) {
     const had = useRef(false);
     had.current = !!root.current?.contains(document.activeElement);
@@ -124,7 +133,7 @@ function useKeptFocus(root, drawn) {
 function useArrivals(bands) {
     const known = useRef(/** @type {Set<string>|null} */ (null));
     const fresh = useMemo(() => {
-        const keys = bands.filter((band) => band.kind === 'layer').flatMap((band) => band.cells.map((cell) => cell.key));
+        const keys = bands.flatMap((band) => band.cells).filter((cell) => cell.id).map((cell) => cell.key);
         return { keys, come: new Set(known.current ? keys.filter((key) => !known.current?.has(key)) : []) };
     }, [bands]);
     useEffect(() => { known.current = new Set(fresh.keys); }, [fresh]);

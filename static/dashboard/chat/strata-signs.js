@@ -1,7 +1,8 @@
 /** The signs of the picture: drawn, so that they look the same everywhere, and each of another shape. */
 import { html } from '../vendor/htm-preact.js';
 
-/** What is drawn in a square of 16 by 16, by the name of a mark or of a kind of stretch. @type {Record<string, string>} */
+/** What is drawn in a square of 16 by 16, by the name of a mark or of a kind of stretch.
+ *  @type {Record<string, string>} */
 const SHAPES = {
     stale: 'M9.5 1 5 7l4 2-3.5 6',
     degraded: 'M3 4h10M3 8h6M3 12h3M12 8h.01M9 12h.01M13 12h.01',

@@ -9,8 +9,7 @@ const AWAY = 6; // pixels from the cell
 export function Tip({ cell, band, single, root }) {
     const box = useRef(/** @type {any} */ (null));
     useLayoutEffect(() => place(root.current, box.current, cell.key));
-    const [first] = cell.marks;
-    const about = cell.kind === 'snippet' ? MARKS[first]?.about : MARKS[first]?.about ?? KINDS[cell.kind]?.about;
+    const about = MARKS[cell.marks[0]]?.about ?? KINDS[cell.kind]?.about;
     const doing = cell.kind === 'snippet' ? 'Open it to read it.' : 'Leads to the messages.';
     return html`<div class="strata-tip" ref=${box} aria-hidden="true">
         <strong>${titleOf(cell, band, single)}</strong>
@@ -22,7 +21,8 @@ export function Tip({ cell, band, single, root }) {
 
 /** Above the cell, inside the picture. @param {HTMLElement} root @param {HTMLElement} box @param {string} key */
 function place(root, box, key) {
-    const cell = /** @type {HTMLElement[]} */ ([...root.querySelectorAll('[data-key]')]).find((one) => one.dataset.key === key);
+    const cell = /** @type {HTMLElement|undefined} */ (
+        [.../** @type {any} */ (root.querySelectorAll('[data-key]'))].find((one) => one.dataset.key === key));
     if (!cell) return;
     const [frame, at] = [root.getBoundingClientRect(), cell.getBoundingClientRect()];
     const left = at.left - frame.left + (at.width - box.offsetWidth) / 2;

@@ -8,8 +8,9 @@ import { useUndo } from './snippet-steps.js';
 import { SnippetPanel } from './snippet.js';
 import { bandsOf, MOST_CELLS } from './strata-layout.js';
 import { Legend } from './strata-legend.js';
+import { nextFold } from './strata-next.js';
 import { focusCell, Picture } from './strata-picture.js';
-import { before, isSingle, nextFold, summaryOf } from './strata-words.js';
+import { before, isSingle, summaryOf } from './strata-words.js';
 
 /** @param {import('./page.js').ChatProps} props */
 export function Strata({ id, chat: about, status, route }) {
@@ -21,14 +22,18 @@ export function Strata({ id, chat: about, status, route }) {
     const actions = about.strategy !== 'none' && html`
         ${layered && html`<${Button} onClick=${() => amend({ from: '', write: 1 })}>Write a snippet</${Button}>`}
         <${Button} busy=${undo.busy} onClick=${undo.run}>Undo last change</${Button}>`;
-    const onWritten = (/** @type {any} */ made) => { reload(); amend({ write: '', from: '', to: '', snippet: made.id }); };
+    const writing = layered && (route.query.write || from);
+    const onWritten = (/** @type {any} */ made) => {
+        reload();
+        amend({ write: '', from: '', to: '', snippet: made.id });
+    };
     return html`<${Section} title="Strata" id="strata" actions=${actions}>
         <${Failure} error=${error} retry=${reload} />
         ${!data && !error && html`<${Loading} what="Drawing the memory" />`}
         ${data && html`<${Ground} id=${id} strata=${data} status=${status} settings=${about.effective_settings}
             opened=${opened} reload=${reload} />`}
-        ${data && layered && (route.query.write || from) && html`<${NewSnippet} chat=${id} strata=${data} from=${from} to=${to}
-            reload=${reload} onWritten=${onWritten}
+        ${data && writing && html`<${NewSnippet} chat=${id} strata=${data} from=${from} to=${to} reload=${reload}
+            onWritten=${onWritten}
             onClose=${() => amend({ write: '', from: '', to: '' })} />`}
     </${Section}>`;
 }
@@ -48,15 +53,17 @@ function Ground({ id, strata, status, settings, opened, reload }) {
     if (!strata.messages) return html`<p class="empty">No messages yet. What is said stands here word for word, until
         there is enough of it to fold: then older turns become snippets, one line each.</p>`;
     return html`
-        <p id=${told}>${summaryOf(strata)} ${single && html`<${Predecessors} id=${id} version=${strata.memory_version} />`}</p>
+        <p id=${told}>${summaryOf(strata)}${' '}
+            ${single && html`<${Predecessors} id=${id} version=${strata.memory_version} />`}</p>
         ${next && html`<p class="about">${next}</p>`}
         <div class=${`ground ${opened ? 'with-panel' : ''}`} ref=${place}>
             <div class="ground-picture">
-                <${Picture} chat=${id} bands=${bands} single=${single} opened=${opened} describedby=${told} onOpen=${onOpen} onMore=${onMore} />
+                <${Picture} chat=${id} bands=${bands} single=${single} opened=${opened} describedby=${told}
+                    onOpen=${onOpen} onMore=${onMore} />
                 <${Legend} bands=${bands} single=${single} />
             </div>
-            ${opened && html`<${SnippetPanel} key=${id} chat=${id} id=${opened} strategy=${strata.strategy} memory=${strata.memory_version}
-                onOpen=${onOpen} onClose=${onClose} onChanged=${reload} />`}
+            ${opened && html`<${SnippetPanel} key=${id} chat=${id} id=${opened} strategy=${strata.strategy}
+                memory=${strata.memory_version} onOpen=${onOpen} onClose=${onClose} onChanged=${reload} />`}
         </div>`;
 }
 
