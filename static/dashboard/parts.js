@@ -2,12 +2,16 @@
 import { html, useEffect, useRef, useState } from './vendor/htm-preact.js';
 import { detailOf } from './server.js';
 
-/** A button. `kind`: plain, primary, danger, quiet. While `busy` it cannot be pressed again.
+/** A button. `kind`: plain, primary, danger, quiet. While `busy` it cannot be pressed again, and keeps the focus it has.
  *  @param {any} props */
-export const Button = ({ kind = 'plain', busy = false, disabled = false, children, ...rest }) => html`
-    <button type="button" ...${rest} class=${`button ${kind}`} aria-busy=${busy} disabled=${disabled || busy}>
+export const Button = ({ kind = 'plain', busy = false, disabled = false, onClick, children, ...rest }) => html`
+    <button type="button" ...${rest} class=${`button ${kind}`} aria-busy=${busy} aria-disabled=${busy || undefined}
+        disabled=${disabled} onClick=${busy ? wait : onClick}>
         ${children}
     </button>`;
+
+/** @param {Event} event */
+const wait = (event) => event.preventDefault(); // of a form's button: the form is not sent
 
 /** Something that is told in a box of its own. `kind`: info, warning, error. @param {any} props */
 export const Note = ({ kind = 'info', children }) => html`
