@@ -6,10 +6,21 @@ import { Button } from '../parts.js';
 import { amend } from '../router.js';
 import { chat, detailOf } from '../server.js';
 
+/** The marks that can be set or taken away: a key, what the button says, the change, and what is told of it.
+ *  @param {any} message @returns {[string, string, object, string][]} */
+const marksOf = ({ pinned, hidden, history }) => [
+    pinned ? ['pin', 'Unpin', { pinned: false }, 'is no longer pinned.']
+        : ['pin', 'Pin', { pinned: true }, 'is pinned: always sent word for word.'],
+    hidden ? ['hide', 'Show', { hidden: false }, 'is shown again.']
+        : ['hide', 'Hide', { hidden: true }, 'is hidden: never sent, never folded.'],
+    history === 'omit' ? ['omit', 'Keep in the story', { history: 'keep' }, 'is part of the story again.']
+        : ['omit', 'Omit from the story', { history: 'omit' }, 'is omitted: it was no part of the story.'],
+];
+
 /** @param {{id: string, message: any, strategy: string, first: number|null, onDone: () => void,
  *  onAsk: (what: 'edit'|'versions'|'fork', message: any) => void}} props `onAsk`: opens the dialog of that name */
 export function MessageActions({ id, message, strategy, first, onDone, onAsk }) {
-    const { index, hidden, pinned, history } = message;
+    const { index } = message;
     const change = useAction(async (/** @type {object} */ fields, /** @type {string} */ text) => {
         await chat(id).edit(message.id, fields);
         notify(`#${number(index)} ${text}`);
@@ -20,19 +31,14 @@ export function MessageActions({ id, message, strategy, first, onDone, onAsk }) 
         notify(`#${number(index)} is deleted, and kept for 30 days.`, 'done', () => restore(id, message.id, onDone));
         onDone();
     });
-    const omitted = history === 'omit';
     const byHand = strategy === 'layered' && !message.ghosted;
     return html`<div class="actions message-actions" role="group" aria-label=${`Message ${number(index)}`}>
         <${Button} onClick=${() => onAsk('edit', message)}>Edit</${Button}>
-        <${Button} busy=${change.busy} onClick=${() => change.run({ pinned: !pinned },
-            pinned ? 'is no longer pinned.' : 'is pinned: always sent word for word.')}>${pinned ? 'Unpin' : 'Pin'}</${Button}>
-        <${Button} busy=${change.busy} onClick=${() => change.run({ hidden: !hidden },
-            hidden ? 'is shown again.' : 'is hidden: never sent, never folded.')}>${hidden ? 'Show' : 'Hide'}</${Button}>
-        <${Button} busy=${change.busy} onClick=${() => change.run({ history: omitted ? 'keep' : 'omit' },
-            omitted ? 'is part of the story again.' : 'is omitted: it was no part of the story.')}>
-            ${omitted ? 'Keep in the story' : 'Omit from the story'}</${Button}>
+        ${marksOf(message).map(([key, label, fields, text]) => html`<${Button} key=${key} busy=${change.busy}
+            onClick=${() => change.run(fields, text)}>${label}</${Button}>`)}
         <${Button} onClick=${() => onAsk('versions', message)}>Earlier texts</${Button}>
-        ${byHand && html`<${Button} onClick=${() => amend({ first: index, last: null })}>Begin a snippet here</${Button}>`}
+        ${byHand && html`
+            <${Button} onClick=${() => amend({ first: index, last: null })}>Begin a snippet here</${Button}>`}
         ${byHand && first !== null && index >= first && html`
             <${Button} onClick=${() => amend({ last: index })}>End the snippet here</${Button}>`}
         <${Button} onClick=${() => onAsk('fork', message)}>Fork from here</${Button}>
@@ -40,7 +46,8 @@ export function MessageActions({ id, message, strategy, first, onDone, onAsk }) 
     </div>`;
 }
 
-/** Brings a deleted message back, and says how that went. @param {string} id @param {string} message @param {() => void} onDone */
+/** Brings a deleted message back, and says how that went.
+ *  @param {string} id @param {string} message @param {() => void} onDone */
 export async function restore(id, message, onDone) {
     try {
         const { index } = await chat(id).request('POST', `/messages/${encodeURIComponent(message)}/restore`);

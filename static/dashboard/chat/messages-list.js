@@ -12,7 +12,8 @@ import { termsOf } from './search-marks.js';
 const KINDS = ['history', 'history_set', 'summarized', 'promoted', 'memory', 'chat'];
 
 /** The page that the address names: around `at`, from `from`, up to `until`, else the newest. It stays where it is
- *  while it is read anew. @param {string} id @param {Record<string, string>} words @param {number} messages there are now */
+ *  while it is read anew.
+ *  @param {string} id @param {Record<string, string>} words @param {number} messages there are now */
 function usePage(id, words, messages) {
     const { state = 'all', at, from, until } = words;
     const key = [id, state, at, from, until].join('\n');
@@ -33,9 +34,11 @@ function usePage(id, words, messages) {
     return { ...rest, data: data?.key === key ? data : null };
 }
 
-/** The stretches that were skipped with a backlog; a message does not say so itself. @param {string} id @param {number} count */
+/** The stretches that were skipped with a backlog; a message does not say so itself.
+ *  @param {string} id @param {number} count */
 function useSkipped(id, count) {
-    const load = async (/** @type {AbortSignal} */ signal) => (count ? chat(id).request('GET', '/strata', { signal }) : null);
+    const load = async (/** @type {AbortSignal} */ signal) =>
+        (count ? chat(id).request('GET', '/strata', { signal }) : null);
     const { data } = useLoad(load, [id, count]);
     return (data?.stretches ?? []).filter((/** @type {any} */ one) => one.skipped);
 }
@@ -68,28 +71,37 @@ export function MessageList({ id, chat: about, status, reload: reloadChat, words
     const [asking, setAsking] = useState(/** @type {{what: string, message: any}|null} */ (null));
     const at = indexOf(words.at);
     const { list, acted } = useArrival(data, at);
-    if (!data) return error ? html`<${Failure} error=${error} retry=${reload} />` : html`<${Loading} what="Opening the page" />`;
+    if (!data && !error) return html`<${Loading} what="Opening the page" />`;
+    if (!data) return html`<${Failure} error=${error} retry=${reload} />`;
     const done = (/** @type {number} */ index) => { acted.current = index; reload(); reloadChat(); };
+    const count = status.counts.messages;
     const terms = words.q ? termsOf(words.q) : [];
     const given = { id, chat: about, strategy: about.strategy, first: indexOf(words.first), terms,
         onAsk: (/** @type {string} */ what, /** @type {any} */ message) => setAsking({ what, message }) };
     return html`
         <${Failure} error=${error} retry=${reload} />
-        ${at !== null && at >= status.counts.messages && html`<${Note} kind="warning"><p>There is no message #${number(at)}: the newest
-            is #${number(status.counts.messages - 1)}.</p></${Note}>`}
+        ${at !== null && at >= count && html`<${Note} kind="warning"><p>
+            There is no message #${number(at)}${count > 0 && `: the newest is #${number(count - 1)}`}.</p></${Note}>`}
         <${Pager} id=${id} words=${words} page=${data} label="Pages, above" />
-        ${!data.items.length && html`<p class="empty">${words.state && words.state !== 'all' ? `No message here is ${words.state}.` : 'There are no messages here.'}</p>`}
-        <ol class="lines" ref=${list} tabindex="-1" aria-label="Messages">${data.items.map((/** @type {any} */ message) => html`
-            <${MessageRow} key=${message.id} message=${message} ...${given} skipped=${!message.ghosted && within(skipped, message.index)}
-                marked=${message.index === at} onDone=${() => done(message.index)} />`)}</ol>
+        ${!data.items.length && html`<p class="empty">${emptyOf(words.state)}</p>`}
+        <ol class="lines" ref=${list} tabindex="-1" aria-label="Messages">
+            ${data.items.map((/** @type {any} */ message) => html`
+                <${MessageRow} key=${message.id} message=${message} ...${given} onDone=${() => done(message.index)}
+                    skipped=${!message.ghosted && within(skipped, message.index)} marked=${message.index === at} />`)}
+        </ol>
         ${data.items.length > 4 && html`<${Pager} id=${id} words=${words} page=${data} label="Pages, below" />`}
-        ${asking && html`<${Asking} ...${asking} id=${id} page=${data} onDone=${() => done(asking.message.index)} onClose=${() => setAsking(null)} />`}`;
+        ${asking && html`<${Asking} ...${asking} id=${id} page=${data} onDone=${() => done(asking.message.index)}
+            onClose=${() => setAsking(null)} />`}`;
 }
+
+/** @param {string|undefined} state */
+const emptyOf = (state) => (state && state !== 'all' ? `No message here is ${state}.` : 'There are no messages here.');
 
 /** @param {any} props */
 const Asking = ({ what, message, page, ...rest }) => {
     const Which = what === 'edit' ? EditDialog : what === 'fork' ? ForkDialog : VersionsDialog;
-    return html`<${Which} message=${message} now=${page.items.find((/** @type {any} */ one) => one.id === message.id)} ...${rest} />`;
+    const now = page.items.find((/** @type {any} */ one) => one.id === message.id);
+    return html`<${Which} message=${message} now=${now} ...${rest} />`;
 };
 
 /** @param {{id: string, words: Record<string, string>, page: any, label: string}} props */

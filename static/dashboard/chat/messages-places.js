@@ -9,7 +9,9 @@ const CHARS = 1100; // about as much as twelve lines hold
 /** @typedef {(from: number, limit: number) => Promise<Page>} ReadPage */
 
 /** What of the history is shown. @type {[string, string][]} */
-export const STATES = [['all', 'All'], ['visible', 'Visible'], ['ghosted', 'Ghosted'], ['hidden', 'Hidden'], ['deleted', 'Deleted']];
+export const STATES = [
+    ['all', 'All'], ['visible', 'Visible'], ['ghosted', 'Ghosted'], ['hidden', 'Hidden'], ['deleted', 'Deleted'],
+];
 
 /** An index in the address, or null. @param {string|undefined} word */
 export function indexOf(word) {
@@ -50,9 +52,10 @@ export async function startBefore(read, end, count = PAGE) {
     return 0;
 }
 
-/** Which stretch of skipped ones an index lies in, if any. @param {{first_index: number, last_index: number}[]} stretches
- *  @param {number} index */
-export const within = (stretches, index) => stretches.some((one) => one.first_index <= index && index <= one.last_index);
+/** Whether an index lies in one of these stretches.
+ *  @param {{first_index: number, last_index: number}[]} stretches @param {number} index */
+export const within = (stretches, index) =>
+    stretches.some((one) => one.first_index <= index && index <= one.last_index);
 
 /** The beginning of a long text; null of one that is short. @param {string} text */
 export function beginningOf(text) {

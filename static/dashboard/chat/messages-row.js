@@ -16,7 +16,8 @@ export const Marks = ({ id, message, skipped }) => {
     const snippet = message.snippet_id && href(['chats', id, 'memory'], { snippet: message.snippet_id });
     return html`
         ${snippet ? html`<a class="badge-link" href=${snippet} title="The snippet that stands for it">
-            <${Badge} kind=${KINDS[state]}>${state} ↗</${Badge}></a>` : html`<${Badge} kind=${KINDS[state]}>${state}</${Badge}>`}
+            <${Badge} kind=${KINDS[state]}>${state} ↗</${Badge}></a>`
+            : html`<${Badge} kind=${KINDS[state]}>${state}</${Badge}>`}
         ${message.pinned && html` <${Badge} kind="good">pinned</${Badge}>`}
         ${skipped && html` <${Badge} title="Skipped with a backlog: never folded unasked">skipped</${Badge}>`}`;
 };
@@ -32,12 +33,14 @@ export function MessageRow({ message, chat, skipped, terms, marked, ...rest }) {
             <bdi class="who one-line">${whoOf(message, chat)}</bdi>
             <span class="role">${role}</span>
             <span class="standing"><${Marks} id=${rest.id} message=${message} skipped=${skipped} /></span>
-            <span class="weight"><time datetime=${at} title=${date(at)}>${ago(at)}</time> · ${counted(message.tokens, 'token')}</span>
-            <${Button} kind="quiet" aria-expanded=${open} aria-label=${`Change message ${number(index)}`} onClick=${() => setOpen(!open)}>
-                ${open ? 'Done' : 'Change'}</${Button}>
+            <span class="weight">
+                <time datetime=${at} title=${date(at)}>${ago(at)}</time> · ${counted(message.tokens, 'token')}</span>
+            <${Button} kind="quiet" aria-expanded=${open} aria-label=${`Change message ${number(index)}`}
+                onClick=${() => setOpen(!open)}>${open ? 'Done' : 'Change'}</${Button}>
         </header>
         ${open && html`<${MessageActions} message=${message} ...${rest} />`}
-        ${message.content ? html`<${LongText} text=${message.content} terms=${terms} whole=${marked && terms.length > 0} />`
+        ${message.content ? html`
+            <${LongText} text=${message.content} terms=${terms} whole=${marked && terms.length > 0} />`
             : !message.tool_calls && html`<p class="quiet-text">(no text)</p>`}
         <${Calls} calls=${message.tool_calls} />
     </li>`;

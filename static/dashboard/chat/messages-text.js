@@ -6,7 +6,8 @@ import { beginningOf } from './messages-places.js';
 import { marked } from './search-marks.js';
 
 /** @param {{text: string, terms: RegExp[]}} props */
-const Marked = ({ text, terms }) => marked(text, terms).map(({ text: part, hit }) => (hit ? html`<mark>${part}</mark>` : part));
+export const Marked = ({ text, terms }) => marked(text, terms)
+    .map(({ text: part, hit }) => (hit ? html`<mark>${part}</mark>` : part));
 
 /** @param {{text: string, terms?: RegExp[], whole?: boolean}} props `whole`: nothing is left out at first */
 export function LongText({ text, terms = [], whole = false }) {
@@ -14,8 +15,8 @@ export function LongText({ text, terms = [], whole = false }) {
     const cut = beginningOf(text);
     const shown = all || cut === null ? text : cut;
     return html`
-        <div class="said words">${html`<${Marked} text=${shown} terms=${terms} />`}${shown !== text && '…'}</div>
-        ${cut !== null && html`<${Button} kind="quiet" class="more" aria-expanded=${all} onClick=${() => setAll(!all)}>
+        <div class="said words"><${Marked} text=${shown} terms=${terms} />${shown !== text && '…'}</div>
+        ${cut !== null && html`<${Button} kind="quiet" aria-expanded=${all} onClick=${() => setAll(!all)}>
             ${all ? 'Show less' : `Show all ${number(text.length)} characters`}</${Button}>`}`;
 }
 

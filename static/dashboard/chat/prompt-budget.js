@@ -21,19 +21,24 @@ export function Budget({ projection, since }) {
     return html`<${Section} title="Budget">
         <p class="budget-sum"><strong>${said}.</strong> ${counted(window.turns, 'turn')} word for
             word${window.dropped_turns > 0 && html`, ${number(window.dropped_turns)} left out by the budget`}.</p>
-        ${over && html`<${Note} kind="warning">This is ${counted(tokens.total - tokens.budget, 'token')} more than the budget.</${Note}>`}
-        <div class="budget-bar" role="img" aria-label=${`The prompt takes ${said}`}>${parts.map((part) => part.tokens > 0 && html`
-            <span key=${part.name} class=${`share ${part.name}`} style=${{ flexGrow: part.tokens }}></span>`)}</div>
-        <dl class="shares">${parts.map((part) => html`
-            <div key=${part.name}><dt><span class=${`swatch share ${part.name}`} aria-hidden="true"></span>${part.label}</dt>
-                <dd>${number(part.tokens)} <span class="quiet-text">${percent(part.tokens, whole)}</span></dd></div>`)}</dl>
+        ${over && html`<${Note} kind="warning">
+            This is ${counted(tokens.total - tokens.budget, 'token')} more than the budget.</${Note}>`}
+        <div class="budget-bar" role="img" aria-label=${`The prompt takes ${said}`}>
+            ${parts.map(({ name, tokens: some }) => some > 0 && html`
+                <span key=${name} class=${`share ${name}`} style=${{ flexGrow: some }}></span>`)}
+        </div>
+        <dl class="shares">${parts.map(({ name, label, tokens: some }) => html`<div key=${name}>
+            <dt><span class=${`swatch share ${name}`} aria-hidden="true"></span>${label}</dt>
+            <dd>${number(some)} <span class="quiet-text">${percent(some, whole)}</span></dd></div>`)}
+        </dl>
         <${CacheLine} projection=${projection} since=${since} />
     </${Section}>`;
 }
 
 /** @param {{projection: any, since: string}} props */
 const CacheLine = ({ projection, since }) => html`
-    <p class="hint">A prompt cache can keep the first <strong>${counted(beginning(projection.sent), 'token')}</strong>, until the
-        next fold, merge, trim or change of history (<code title="prefix_hash">${projection.prefix_hash}</code>).
+    <p class="hint">A prompt cache can keep the first
+        <strong> ${counted(beginning(projection.sent), 'token')}</strong>, until the next fold, merge,
+        trim or change of history (<code title="prefix_hash">${projection.prefix_hash}</code>).
         ${projection.prefix_changed_by && html` Since ${since}, it was changed by
             ${CAUSES[projection.prefix_changed_by] ?? projection.prefix_changed_by}.`}</p>`;

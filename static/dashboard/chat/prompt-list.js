@@ -8,24 +8,28 @@ import { REASONS, ends, tokensOf } from './prompt-rows.js';
 
 const MORE = 50;
 const RANGES = 50; // of one gap that are listed
+const EMPTY = 'Nothing is sent yet: the chat has no messages, and there is no system prompt.';
 /** @type {Record<string, string>} */
 const PARTS = {
-    system: 'System', pinned: 'Pinned', memory: 'Memory', history: 'History', frame: 'Frame', current: 'Current', opening: 'Opening',
+    system: 'System', pinned: 'Pinned', memory: 'Memory', history: 'History', frame: 'Frame', current: 'Current',
+    opening: 'Opening',
 };
 
 /** @param {{id: string, rows: (import('./prompt-rows.js').PieceRow|import('./prompt-rows.js').GapRow)[]}} props */
 export function PromptList({ id, rows }) {
     const [shown, setShown] = useState({ head: MORE, tail: MORE });
     const { head, rest, tail } = ends(rows, shown);
-    if (!rows.length) return html`<p class="empty">Nothing is sent yet: the chat has no messages and there is no system prompt.</p>`;
-    const more = (/** @type {'head'|'tail'} */ end, /** @type {number} */ by) => setShown({ ...shown, [end]: shown[end] + by });
+    if (!rows.length) return html`<p class="empty">${EMPTY}</p>`;
+    const more = (/** @type {'head'|'tail'} */ end) => setShown({ ...shown, [end]: shown[end] + MORE });
+    const next = Math.min(MORE, rest.length);
     return html`<ol class="prompt">
         ${head.map((row) => html`<${Row} key=${row.key} id=${id} row=${row} />`)}
         ${rest.length > 0 && html`<li key="rest" class="rest">
-            <p><strong>${counted(rest.length, 'more row')}</strong>, ${counted(tokensOf(rest), 'token')}. They are sent, and not shown here yet.</p>
+            <p><strong>${counted(rest.length, 'more row')}</strong>, ${counted(tokensOf(rest), 'token')}. They are
+                part of the prompt, and not shown here yet.</p>
             <div class="actions">
-                <${Button} onClick=${() => more('head', MORE)}>Show the next ${Math.min(MORE, rest.length)}</${Button}>
-                <${Button} onClick=${() => more('tail', MORE)}>Show the last ${Math.min(MORE, rest.length)} of them</${Button}>
+                <${Button} onClick=${() => more('head')}>Show the next ${next}</${Button}>
+                <${Button} onClick=${() => more('tail')}>Show the last ${next} of them</${Button}>
             </div>
         </li>`}
         ${tail.map((row) => html`<${Row} key=${row.key} id=${id} row=${row} />`)}
@@ -33,7 +37,8 @@ export function PromptList({ id, rows }) {
 }
 
 /** @param {{id: string, row: any}} props */
-const Row = ({ id, row }) => (row.gap ? html`<${Gap} id=${id} gap=${row} />` : html`<${Piece} id=${id} piece=${row.piece} />`);
+const Row = ({ id, row }) => (row.gap ? html`<${Gap} id=${id} gap=${row} />`
+    : html`<${Piece} id=${id} piece=${row.piece} />`);
 
 /** @param {{id: string, piece: import('./prompt-rows.js').Piece}} props */
 const Piece = ({ id, piece }) => html`
@@ -42,11 +47,13 @@ const Piece = ({ id, piece }) => html`
             <span class="part">${PARTS[piece.part] ?? piece.part}</span>
             <span class="role">${piece.role}</span>
             ${piece.name && html`<bdi class="who one-line">${piece.name}</bdi>`}
-            ${piece.index !== null && html`<a href=${href(['chats', id, 'messages'], { at: piece.index })}>#${number(piece.index)}</a>`}
+            ${piece.index !== null && html`
+                <a href=${href(['chats', id, 'messages'], { at: piece.index })}>#${number(piece.index)}</a>`}
             ${piece.part === 'memory' && html`<a href=${href(['chats', id, 'memory'])}>See its layers</a>`}
             <span class="weight">${counted(piece.tokens, 'token')}</span>
         </header>
-        ${piece.content ? html`<${LongText} text=${piece.content} />` : !piece.tool_calls && html`<p class="quiet-text">(no text)</p>`}
+        ${piece.content ? html`<${LongText} text=${piece.content} />`
+            : !piece.tool_calls && html`<p class="quiet-text">(no text)</p>`}
         <${Calls} calls=${piece.tool_calls} />
     </li>`;
 
@@ -64,5 +71,6 @@ const Gap = ({ id, gap }) => html`
 
 /** @param {{ranges: import('./prompt-rows.js').Range[]}} props */
 const Ranges = ({ ranges }) => html`<details><summary>${counted(ranges.length, 'stretch', 'stretches')}</summary>
-    <p class="hint">${ranges.slice(0, RANGES).map((one) => `${places(one.first_index, one.last_index)} ${one.reason}`).join(' · ')}
+    <p class="hint">${ranges.slice(0, RANGES)
+        .map((one) => `${places(one.first_index, one.last_index)} ${one.reason}`).join(' · ')}
         ${ranges.length > RANGES && ` and ${number(ranges.length - RANGES)} more`}</p></details>`;

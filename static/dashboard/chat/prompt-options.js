@@ -6,18 +6,23 @@ import { OPTIONS, onlyStored } from './prompt-query.js';
 
 const REST_MS = 500; // of typing, before the prompt is read
 /** @type {Record<string, string>} */
-const STRATEGIES = { layered: 'Layered memory', rolling: 'Rolling memory', summary_buffer: 'Summary buffer', none: 'No memory' };
+const STRATEGIES = {
+    layered: 'Layered memory', rolling: 'Rolling memory', summary_buffer: 'Summary buffer', none: 'No memory',
+};
 const PLACEMENTS = ['system_end', 'system_message', 'user_message', 'in_chat:4'];
 
-/** A select of the address. @param {{name: string, label: string, words: any, items: [string, string][], hint?: string}} props */
-const Choice = ({ name, label, words, items, hint }) => html`
-    <${Field} label=${label} hint=${hint} control=${(/** @type {any} */ given) => html`
-        <select ...${given} value=${words[name] ?? ''} onChange=${(/** @type {any} */ event) => amend({ [name]: event.target.value })}>
+/** A select of the address.
+ *  @param {{name: string, label: string, words: any, items: [string, string][], hint?: string}} props */
+function Choice({ name, label, words, items, hint }) {
+    const onChange = (/** @type {any} */ { target }) => amend({ [name]: target.value });
+    return html`<${Field} label=${label} hint=${hint} control=${(/** @type {any} */ given) => html`
+        <select ...${given} value=${words[name] ?? ''} onChange=${onChange}>
             ${items.map(([value, text]) => html`<option key=${value} value=${value}>${text}</option>`)}
         </select>`} />`;
+}
 
 /** A field of the address in which somebody types: it follows once they rest, and what they type stays meanwhile.
- *  @param {any} props `name`, `label`, `words`, `hint`, `disabled`, `tag`: input or textarea; the rest is the element's */
+ *  @param {any} props `name`, `label`, `words`, `hint`, `tag`: input or textarea; the rest is the element's */
 function Typed({ name, label, words, hint, tag = 'input', ...rest }) {
     const [text, setText] = useState(words[name] ?? '');
     const typed = useRef({ timer: 0, told: text });
@@ -42,40 +47,64 @@ function Typed({ name, label, words, hint, tag = 'input', ...rest }) {
         <${tag} ...${given} ...${rest} value=${text} onInput=${onInput} onChange=${onChange} />`} />`;
 }
 
+/** The same words as what is chosen and what is shown. @param {string} none what holds where nothing is chosen
+ *  @param {string[]} values @returns {[string, string][]} */
+const plain = (none, ...values) => [['', none],
+    ...values.map((value) => /** @type {[string, string]} */ ([value, value]))];
+
+/** The views of the chat, and one that the address names. @param {any[]} views @param {string|undefined} named */
+function viewItems(views, named) {
+    const names = [...new Set([...views.map(({ name }) => name), ...(named ? [named] : [])])];
+    return plain(names.length ? 'None' : 'None (the chat has none)', ...names);
+}
+
+/** @param {string} own @returns {[string, string][]} */
+function strategyItems(own) {
+    const others = Object.keys(STRATEGIES).filter((name) => name !== own);
+    return [['', `${STRATEGIES[own] ?? own} (the chat’s own)`],
+        ...others.map((name) => /** @type {[string, string]} */ ([name, `As it would be: ${STRATEGIES[name]}`]))];
+}
+
 /** @param {{words: Record<string, string>, strategy: string, views: any[]}} props */
 export function PromptOptions({ words, strategy, views }) {
     const set = ['view', 'strategy', 'current', ...OPTIONS].filter((name) => words[name]);
     const reset = () => amend(Object.fromEntries(set.map((name) => [name, null])));
-    const named = words.view && !views.some(({ name }) => name === words.view) ? [...views, { name: words.view }] : views;
-    const others = Object.keys(STRATEGIES).filter((name) => name !== strategy);
-    const own = /** @type {[string, string]} */ (['', `${STRATEGIES[strategy] ?? strategy} (the chat’s own)`]);
-    const placements = [...new Set([...PLACEMENTS, ...(words.memory_placement ? [words.memory_placement] : [])])];
-    const refused = onlyStored(words, strategy);
     return html`<${Section} title="Asked for" about="Nothing here is stored: it is the prompt as it would be sent now."
         actions=${set.length > 0 && html`<${Button} onClick=${reset}>As it is by default</${Button}>`}>
-        <div class="asked">
-            <${Choice} name="view" label="View" words=${words} hint="Options kept under a name, for one consumer of the chat."
-                items=${[['', named.length ? 'None' : 'None (the chat has none)'], ...named.map(({ name }) => [name, name])]} />
-            <${Choice} name="strategy" label="Strategy" words=${words} hint="Another one shows it with the memory it has by now; nothing is switched."
-                items=${[own, ...others.map((name) => [name, `As it would be: ${STRATEGIES[name]}`])]} />
-            <${Typed} name="context_size" label="Context size" words=${words} type="number" min="1" inputmode="numeric"
-                placeholder="as the view or connection" hint="Tokens of the model’s window." />
-            <${Typed} name="max_tokens" label="Kept for the answer" words=${words} type="number" min="1" inputmode="numeric"
-                placeholder="up to 1,024" hint="Tokens (max_tokens). Needs a context size." />
-            <${Choice} name="memory_placement" label="Memory placement" words=${words}
-                items=${[['', 'As the view or chat has it'], ...placements.map((name) => [name, name])]} />
-            <${Choice} name="format" label="Format" words=${words}
-                items=${[['', 'As the view has it, or openai'], ['openai', 'openai'], ['anthropic', 'anthropic'], ['text', 'text']]} />
-            <${Choice} name="names" label="Names" words=${words} hint="How the prompt says who speaks."
-                items=${[['', 'As the view or chat has it'], ['auto', 'auto'], ['none', 'none'], ['field', 'field'], ['prefix', 'prefix']]} />
-            <${Choice} name="tool_history" label="Past tool calls" words=${words}
-                items=${[['', 'As the view has it, or pair'], ['pair', 'pair: with their results'], ['omit', 'omit: none of them']]} />
-        </div>
+        <${Choices} words=${words} strategy=${strategy} views=${views} />
         <div class="asked-texts">
             <${Typed} tag="textarea" name="system_prompt" label="System prompt" words=${words} rows="3" dir="auto" />
-            ${refused ? html`<p class="hint">${refused}</p>` : html`
-                <${Typed} tag="textarea" name="current" label="Being typed" words=${words} rows="3" dir="auto"
-                    hint="A line of the user’s at the end of the prompt, not stored." />`}
+            <${Current} words=${words} refused=${onlyStored(words, strategy)} />
         </div>
     </${Section}>`;
+}
+
+/** @param {{words: Record<string, string>, refused: string|null}} props */
+const Current = ({ words, refused }) => (refused ? html`<p class="hint">${refused}</p>` : html`
+    <${Typed} tag="textarea" name="current" label="Being typed" words=${words} rows="3" dir="auto"
+        hint="A line of the user’s at the end of the prompt, not stored." />`);
+
+/** @param {{words: Record<string, string>, strategy: string, views: any[]}} props */
+function Choices({ words, strategy, views }) {
+    const own = words.memory_placement;
+    const placements = [...new Set([...PLACEMENTS, ...(own ? [own] : [])])];
+    const count = { words, type: 'number', min: '1', inputmode: 'numeric' };
+    return html`<div class="asked">
+        <${Choice} name="view" label="View" words=${words} items=${viewItems(views, words.view)}
+            hint="Options kept under a name, for one consumer of the chat." />
+        <${Choice} name="strategy" label="Strategy" words=${words} items=${strategyItems(strategy)}
+            hint="Another one shows it with the memory it has by now; nothing is switched." />
+        <${Typed} name="context_size" label="Context size" ...${count} placeholder="as the view or connection"
+            hint="Tokens of the model’s window." />
+        <${Typed} name="max_tokens" label="Kept for the answer" ...${count} placeholder="up to 1,024"
+            hint="Tokens (max_tokens). Needs a context size." />
+        <${Choice} name="memory_placement" label="Memory placement" words=${words}
+            items=${plain('As the view or chat has it', ...placements)} />
+        <${Choice} name="format" label="Format" words=${words}
+            items=${plain('As the view has it, or openai', 'openai', 'anthropic', 'text')} />
+        <${Choice} name="names" label="Names" words=${words} hint="How the prompt says who speaks."
+            items=${plain('As the view or chat has it', 'auto', 'none', 'field', 'prefix')} />
+        <${Choice} name="tool_history" label="Past tool calls" words=${words}
+            items=${plain('As the view has it, or pair', 'pair', 'omit')} />
+    </div>`;
 }

@@ -2,16 +2,24 @@
 
 /** @typedef {Record<string, string>} Words of the address */
 
-export const OPTIONS = ['context_size', 'max_tokens', 'memory_placement', 'format', 'names', 'tool_history', 'system_prompt'];
+export const OPTIONS = [
+    'context_size', 'max_tokens', 'memory_placement', 'format', 'names', 'tool_history', 'system_prompt',
+];
 const LONG = 4000; // characters that no longer fit into the address of a GET with safety
 
-/** Why a line that is not stored cannot be added, or null. Asking with one is a POST: that moves the window of a view on,
- *  and lets a summary buffer fold; this page only looks. @param {Words} words @param {string} strategy of the chat */
+const REFUSED = {
+    view: 'With a view this page shows what is stored: asking with more would move the view’s window on.',
+    strategy: 'As another strategy the prompt is shown with what is stored.',
+    buffer: 'Of a summary buffer this page shows what is stored: asking with more could make it fold.',
+};
+
+/** Why a line that is not stored cannot be added, or null. Asking with one is a POST: that moves the window of a view
+ *  on, and lets a summary buffer fold; this page only looks.
+ *  @param {Words} words @param {string} strategy of the chat */
 export function onlyStored(words, strategy) {
-    if (words.view) return 'With a view this page shows what is stored: asking with more would move the view’s window on.';
-    if (words.strategy && words.strategy !== strategy) return 'As another strategy the prompt is shown with what is stored.';
-    if (strategy === 'summary_buffer') return 'Of a summary buffer this page shows what is stored: asking with more could make it fold.';
-    return null;
+    if (words.view) return REFUSED.view;
+    if (words.strategy && words.strategy !== strategy) return REFUSED.strategy;
+    return strategy === 'summary_buffer' ? REFUSED.buffer : null;
 }
 
 /**
@@ -40,6 +48,6 @@ export const read = (chat, { method, given }, signal) =>
 
 /** A prompt as the body of a call has it. @param {any} projection @param {string} format */
 export function bodyOf({ messages, system, text }, format) {
-    const body = format === 'text' ? { text } : format === 'anthropic' ? { system: system ?? undefined, messages } : { messages };
-    return JSON.stringify(body, null, 2);
+    const beside = format === 'anthropic' ? { system: system ?? undefined } : {};
+    return JSON.stringify(format === 'text' ? { text } : { ...beside, messages }, null, 2);
 }

@@ -39,9 +39,12 @@ export function rowsOf(sent, leftOut) {
 function gapOf(ranges) {
     /** @type {Record<string, number>} */
     const counts = {};
-    for (const { first_index: first, last_index: last, reason } of ranges) counts[reason] = (counts[reason] ?? 0) + last - first + 1;
+    for (const { first_index: begin, last_index: end, reason } of ranges) {
+        counts[reason] = (counts[reason] ?? 0) + end - begin + 1;
+    }
     const first = ranges[0].first_index;
-    return { gap: true, key: `gap ${first}`, first, last: ranges[ranges.length - 1].last_index, ranges, reasons: Object.entries(counts) };
+    const last = ranges[ranges.length - 1].last_index;
+    return { gap: true, key: `gap ${first}`, first, last, ranges, reasons: Object.entries(counts) };
 }
 
 /** Which rows are shown: so many at each end, and how many rest between them.
@@ -49,11 +52,17 @@ function gapOf(ranges) {
  *  @returns {{head: T[], rest: T[], tail: T[]}} */
 export function ends(rows, { head = AT_AN_END, tail = AT_AN_END } = {}) {
     if (rows.length <= head + tail) return { head: rows, rest: [], tail: [] };
-    return { head: rows.slice(0, head), rest: rows.slice(head, rows.length - tail), tail: rows.slice(rows.length - tail) };
+    const end = rows.length - tail;
+    return { head: rows.slice(0, head), rest: rows.slice(head, end), tail: rows.slice(end) };
 }
 
 /** What the pieces of these rows cost. @param {(PieceRow|GapRow)[]} rows */
 export const tokensOf = (rows) => rows.reduce((sum, row) => sum + (row.gap ? 0 : row.piece.tokens), 0);
+
+/** @type {[string, string][]} */
+const PARTS = [
+    ['system', 'System'], ['tools', 'Tools'], ['memory', 'Memory'], ['history', 'History'], ['current', 'Current'],
+];
 
 /**
  * The parts of the budget, in the prompt's order, what is free of it last. Without a budget nothing is.
@@ -61,16 +70,18 @@ export const tokensOf = (rows) => rows.reduce((sum, row) => sum + (row.gap ? 0 :
  * @returns {{name: string, label: string, tokens: number}[]}
  */
 export function shares(tokens) {
-    const parts = [['system', 'System'], ['tools', 'Tools'], ['memory', 'Memory'], ['history', 'History'], ['current', 'Current']];
-    const all = parts.map(([name, label]) => ({ name, label, tokens: /** @type {any} */ (tokens)[name] }));
+    const all = PARTS.map(([name, label]) => ({ name, label, tokens: /** @type {any} */ (tokens)[name] }));
     const shown = all.filter((part) => part.tokens > 0 || part.name !== 'tools');
-    return tokens.budget === null ? shown : [...shown, { name: 'free', label: 'Free', tokens: Math.max(0, tokens.budget - tokens.total) }];
+    if (tokens.budget === null) return shown;
+    return [...shown, { name: 'free', label: 'Free', tokens: Math.max(0, tokens.budget - tokens.total) }];
 }
 
 /** The tokens of a prompt's beginning, which stays the same while turns join at the end: what stands before the
  *  current turn, and before a memory that stands behind some of the past. @param {Piece[]} sent */
 export function beginning(sent) {
     const past = sent.findIndex(({ part }) => part === 'history' || part === 'pinned');
-    const end = sent.findIndex(({ part }, at) => part === 'current' || part === 'frame' || (part === 'memory' && past >= 0 && at > past));
+    const isOver = (/** @type {Piece} */ { part }, /** @type {number} */ at) =>
+        part === 'current' || part === 'frame' || (part === 'memory' && past >= 0 && at > past);
+    const end = sent.findIndex(isOver);
     return (end < 0 ? sent : sent.slice(0, end)).reduce((sum, piece) => sum + piece.tokens, 0);
 }

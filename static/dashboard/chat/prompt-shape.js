@@ -1,7 +1,7 @@
 /** A prompt in the shape in which it is sent: to look at, and to take away. */
 import { html, useEffect, useState } from '../vendor/htm-preact.js';
 import { useAction } from '../actions.js';
-import { counted } from '../format.js';
+import { counted, number } from '../format.js';
 import { Button, Failure, Loading, Section } from '../parts.js';
 import { chat } from '../server.js';
 import { asked, bodyOf, read } from './prompt-query.js';
@@ -10,22 +10,25 @@ const SHOWN = 20_000; // characters; a whole prompt may have millions
 
 /** @param {string} text */
 async function copy(text) {
-    if (!navigator.clipboard) throw new Error('This browser lets no page copy here: open Turnfold over https or on this machine.');
+    if (!navigator.clipboard) throw new Error('Browsers let pages copy only over https, or from this machine.');
     await navigator.clipboard.writeText(text);
     return text;
 }
 
-/** The whole prompt for the clipboard, read when it is asked for. @param {{id: string, words: any, strategy: string, format: string}} props */
+/** The whole prompt for the clipboard, read when it is asked for.
+ *  @param {{id: string, words: any, strategy: string, format: string}} props */
 export function CopyButtons({ id, words, strategy, format }) {
     const done = (/** @type {string} */ text) => `Copied ${counted(text.length, 'character')}.`;
-    const asJson = useAction(async () => copy(bodyOf(await read(chat(id), asked(words, strategy)), format)), { done });
-    const asText = useAction(async () => copy((await read(chat(id), asked({ ...words, format: 'text' }, strategy))).text), { done });
+    const take = (/** @type {any} */ asking) => read(chat(id), asked(asking, strategy));
+    const asJson = useAction(async () => copy(bodyOf(await take(words), format)), { done });
+    const asText = useAction(async () => copy((await take({ ...words, format: 'text' })).text), { done });
     return html`
         <${Button} busy=${asJson.busy} onClick=${asJson.run}>Copy as JSON</${Button}>
         <${Button} busy=${asText.busy} onClick=${asText.run}>Copy as text</${Button}>`;
 }
 
-/** @param {{id: string, words: any, strategy: string, format: string, version: string}} props `version`: changes with the prompt */
+/** @param {{id: string, words: any, strategy: string, format: string, version: string}} props `version` changes
+ *  with the prompt */
 export function Shape({ id, words, strategy, format, version }) {
     const [state, setState] = useState(/** @type {{text?: string, error?: any}} */ ({}));
     const load = () => {
@@ -37,11 +40,13 @@ export function Shape({ id, words, strategy, format, version }) {
     };
     useEffect(load, [id, strategy, format, version]);
     const { text, error } = state;
-    const about = format === 'text' ? 'One text, for completion models.' : 'The fields of the call’s body: system, and messages that alternate.';
+    const about = format === 'text' ? 'One text, for completion models.'
+        : 'The fields of the call’s body: system, and messages that alternate.';
     return html`<${Section} title="As it is sent" about=${about}>
         ${error && html`<${Failure} error=${error} retry=${load} />`}
         ${text === undefined ? !error && html`<${Loading} />` : html`
             <pre class="shape said" tabindex="0" aria-label="The prompt as it is sent">${text.slice(0, SHOWN)}</pre>
-            ${text.length > SHOWN && html`<p class="hint">The first ${counted(SHOWN, 'character')} of ${counted(text.length, 'character')}. Copying takes all.</p>`}`}
+            ${text.length > SHOWN && html`<p class="hint">The first ${number(SHOWN)} of
+                ${` ${counted(text.length, 'character')}`}. Copying takes all.</p>`}`}
     </${Section}>`;
 }

@@ -1,8 +1,10 @@
-/** Which pieces of a text a search has found: as the server reads a query (docs/api.md, Searching), for marking only. */
+/** Which pieces of a text a search has found: a query as the server reads it (docs/api.md, Searching), for marking. */
 
 const ACCENTS = /[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\p{Cf}]/gu;
-const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
+const SCRIPTS = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Thai', 'Lao', 'Khmer', 'Myanmar'];
+const UNSPACED = new RegExp(`[${SCRIPTS.map((name) => `\\p{sc=${name}}`).join('')}]`, 'u');
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
+const MOST = 32; // words and phrases that count
 const BEGIN = '(?<![\\p{L}\\p{N}])';
 const BETWEEN = '[^\\p{L}\\p{N}]+';
 
@@ -12,7 +14,8 @@ const fold = (text) => text.normalize('NFKD').replace(ACCENTS, '').toLowerCase()
 /** What a query looks for: words, and phrases in double quotes. @param {string} query @returns {RegExp[]} */
 export function termsOf(query) {
     const parts = query.match(/"[^"]*"?|[^\s"]+/g) ?? [];
-    return parts.map((part) => fold(part).match(WORD) ?? []).filter((words) => words.length).slice(0, 32).map((words) => {
+    const found = parts.map((part) => fold(part).match(WORD) ?? []).filter((words) => words.length);
+    return found.slice(0, MOST).map((words) => {
         const single = words.length === 1 && [...words[0]].length === 1;
         const before = UNSPACED.test(words[0]) ? '' : BEGIN;
         return new RegExp(before + words.join(BETWEEN) + (single && before ? '(?![\\p{L}\\p{N}])' : ''), 'gu');
