@@ -71,6 +71,8 @@ class Blocks:
         return Block(text, self._counters.counter_for(session, state.settings)(text), len(live) + 1)
 
     def _remembered(self, session: Session, state: ChatState, name: tuple[object, ...], limit: int | None) -> Block:
+        if state.supposed is not None:  # the chat's version does not tell of changes of dormant memory
+            return self._make(session, state, limit)
         with self._lock:
             block = self._made.get(name)
         if block is None:
@@ -82,7 +84,9 @@ class Blocks:
         return block
 
     def _make(self, session: Session, state: ChatState, limit: int | None) -> Block:
-        live = snippets.live(session, state.chat.key, state.chat.strategy)
+        live = state.supposed
+        if live is None:
+            live = snippets.live(session, state.chat.key, state.chat.strategy)
         count = self._counters.counter_for(session, state.settings)
         block = self._render(state, live, count)
         if limit is None:

@@ -26,6 +26,7 @@ from app.services.projection_view import (
 )
 from app.services.reading import ChatState, Place, read_history, require_chat, through
 from app.services.rewriting import report
+from app.services.supposing import suppose
 from app.services.viewing import coverage_of, keep_window, read_view
 from app.store import counting, history, messages, snippets
 from app.store.engine import Database
@@ -41,7 +42,8 @@ class Projecting:
     def project(
         self, chat_id: str, query: ProjectionQuery, *, keep: bool = False, before: Beforehand = NOTHING_BEFORE
     ) -> ProjectionView:
-        """The prompt of a chat. With `keep`, as of a POST, its view's window moves on; else it is only read.
+        """The prompt of a chat. With `keep`, as of a POST, its view's window moves on; else it is only read. A strategy
+        that is not the chat's own is for reading alone.
 
         Raises NotFound, and InvalidRequest when the sizes do not fit together.
         """
@@ -50,7 +52,8 @@ class Projecting:
             chat = require_chat(session, chat_id)
             view = read_view(session, chat, query.view) if query.view is not None else None
             query = under_view(query, view.options) if view else query
-            state = read_history(session, chat, for_prompt=True)
+            other = query.strategy if query.strategy != chat.strategy else None
+            state = suppose(session, chat, other) if other else read_history(session, chat, for_prompt=True)
             window = (view.window or Window(coverage_of(state))) if view else None
             drawn = self.drawing.draw(session, state, query, window, before.summary)
             covered = _through(session, state, drawn.sketch.block)

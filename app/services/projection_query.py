@@ -21,6 +21,7 @@ class ProjectionQuery:
     `context_size` and `max_tokens` are tokens. `frame` is put around the current user message: template, values and
     position, as far as they are given. `current`: messages that are not stored yet; `tools` only cost tokens.
     `known_prefix`: the `prefix_hash` of a prompt that the client still has. `explain`: show it piece by piece too.
+    `strategy`: the memory it is made with, the chat's own if None.
     """
 
     system_prompt: str | None = None
@@ -38,6 +39,7 @@ class ProjectionQuery:
     session_id: str | None = None
     known_prefix: str | None = None
     explain: bool = False
+    strategy: str | None = None
 
     def read_frame(self) -> Frame:
         """The frame asked for. Raises InvalidRequest if neither the request nor its view has a template."""

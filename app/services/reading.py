@@ -41,6 +41,7 @@ class ChatState:
 
     `enclosed` are keys of uncovered messages inside one live snippet's range, `apart` keys of snippets right before
     which turns lie that may still fold. `folded`: covered turns, counted only where one summary is written anew.
+    `supposed`: the live snippets of a memory that the chat does not use, where it is read as if it did.
     """
 
     chat: Chat
@@ -53,6 +54,7 @@ class ChatState:
     enclosed: frozenset[int] = frozenset()
     apart: frozenset[int] = frozenset()
     folded: int = 0
+    supposed: list[LiveSnippet] | None = None
 
     @cached_property
     def view(self) -> Outline:

@@ -56,12 +56,15 @@ def voices(session: Session, state: ChatState, query: ProjectionQuery) -> Voices
 
 
 def omitted(session: Session, state: ChatState, authors: Sequence[str] | None) -> frozenset[int]:
-    """Keys of the uncovered messages of these authors; who bears no name goes by the chat's name for the role."""
+    """Keys of the messages of these authors, covered ones only where they do not matter; who bears no name goes by the
+    chat's name for the role.
+    """
     if not authors:
         return frozenset()
     chat, wanted = state.chat, _as_shown(authors)
     roles = [role for role in _SPEAKING if speaker(chat.user_name, chat.character_name, role, None) in wanted]
-    strategy = Strategy.NONE if state.settings.replays_all else chat.strategy
+    every = state.settings.replays_all or state.supposed is not None
+    strategy = Strategy.NONE if every else chat.strategy
     return speakers.uncovered_of(session, chat.key, strategy, {*authors, *wanted}, roles)
 
 

@@ -270,6 +270,12 @@ def id_at(session: Session, chat_key: int, index: int) -> str:
     return str(rows(session, _ID_AT, {"chat_key": chat_key, "index": index}).scalar_one())
 
 
+def covered(session: Session, chat_key: int, leaf: Leaf, keys: Sequence[int]) -> list[CoreMessage]:
+    """The messages that these leaves cover, by index."""
+    query = select(*_LIGHT).where(col(Message.chat_key) == chat_key, leaf.in_(keys)).order_by(col(Message.position))
+    return [_to_core(row) for row in session.execute(query)]
+
+
 _NAMED = select(_T.key, _T.id, _T.name).where(_T.key.in_(bindparam("keys", expanding=True)))
 
 

@@ -104,9 +104,34 @@ def test_a_budget_drops_whole_turns(service: Service, folded: str) -> None:
     assert {"trimmed", "ghosted"} == {part["reason"] for part in found["left_out"]}
 
 
+def test_it_says_piece_by_piece_what_is_sent(service: Service, folded: str) -> None:
+    """With `explain`, also where the messages themselves are left out; a POST says the same."""
+    found = read(service, folded, explain=True, messages=False)
+    assert found["messages"] == []
+    assert sum(piece["tokens"] for piece in found["sent"]) == found["tokens"]["total"]
+    assert [piece["part"] for piece in found["sent"][:3]] == ["system", "memory", "history"]
+    assert found["sent"][2] == {
+        **{"part": "history", "role": "user", "name": None, "message_id": "u7", "index": 12},
+        **{"content": turn_lines(7)[0]["content"], "tokens": found["sent"][2]["tokens"]},
+    }
+    assert service.post(f"/chats/{folded}/projection", {"explain": True}).json()["sent"] == found["sent"]
+
+
+def test_it_is_made_with_another_memory(service: Service, folded: str) -> None:
+    """To be read only: a POST takes no strategy, and the chat's own is the same as without."""
+    assert read(service, folded, strategy="layered") == read(service, folded)
+    other = read(service, folded, strategy="none")
+    assert (other["memory"]["text"], other["window"]["turns"], other["left_out"]) == ("", 16, [])
+    assert service.get(f"/chats/{folded}").json()["strategy"] == "layered"
+    assert service.post(f"/chats/{folded}/projection", {"strategy": "none"}).status_code == 422
+
+
 @pytest.mark.parametrize(
     "query",
     [
+        {"strategy": "short"},
+        {"strategy": ""},
+        {"explain": "perhaps"},
         {"max_tokens": 100},
         {"context_size": 100, "max_tokens": 100},
         {"context_size": 0},

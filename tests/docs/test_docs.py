@@ -146,12 +146,14 @@ def test_every_route_is_explained(service: Service) -> None:
 
 def test_every_field_of_a_projection_is_explained(service: Service) -> None:
     """Fields that are asked for, fields that come back, reasons and warnings: none is missing, none invented."""
-    schemas = service.http.get("/openapi.json").json()["components"]["schemas"]
+    document = service.http.get("/openapi.json").json()
+    schemas, read = document["components"]["schemas"], document["paths"]["/v1/chats/{chat_id}/projection"]["get"]
     asked = {name for row in table(API, "field", "") for name in code(row[0])}
     parts = {"memory": "MemoryPart", "window": "Window", "tokens": "TokenParts"}
     nested = {f"{part}.{name}" for part, schema in parts.items() for name in schemas[schema]["properties"]}
     returned = schemas["Projection"]["properties"].keys() - parts.keys()
-    assert asked == schemas["ProjectionRequest"]["properties"].keys() | nested | returned
+    query = {one["name"] for one in read["parameters"] if one["in"] == "query"}
+    assert asked == schemas["ProjectionRequest"]["properties"].keys() | query | nested | returned
     reasons = {name for row in table(API, "`reason`") for name in code(row[0])}
     assert reasons == set(schemas["LeftOut"]["properties"]["reason"]["enum"])
     assert {code(row[0])[0] for row in table(API, "warning")} == WARNINGS.keys()

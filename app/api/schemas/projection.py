@@ -19,6 +19,7 @@ from app.services.projection_query import ProjectionQuery
 
 _EXPLAIN = "Adds `sent`: the prompt piece by piece, with where each comes from and what it costs."
 
+StrategyName = Literal["layered", "rolling", "summary_buffer", "none"]
 Authors = Annotated[list[Name], Field(max_length=100)]
 
 
@@ -49,6 +50,9 @@ class ProjectionParams(Options):
         default=True, description="`false` leaves the messages out of the answer, for who wants all the rest."
     )
     explain: bool = Field(default=False, description=_EXPLAIN)
+    strategy: StrategyName | None = Field(
+        default=None, description="The prompt as it would be with this memory, as that is by now. Nothing is switched."
+    )
 
     def query(self) -> ProjectionQuery:
         """It, as it is asked."""
