@@ -37,7 +37,7 @@ def played() -> dict[str, Any]:
         "asked": True,
         "state": "succeeded",
         "progress": 100,
-        "told": ["job", "summarized"],
+        "told": ["chat", "history", "job", "summarized"],
         "ghosted": 60,
         "stopped": False,
         "lines": True,

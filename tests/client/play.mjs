@@ -82,7 +82,7 @@ async function fail(turnfold, chat) {
 async function end(chat) {
     await chat.sync(story(1), { reset: true });
     const events = chat.events({ lastEventId: '0' });
-    let { value } = await events.next(); // of the reset: the stream is open
+    let { value } = await events.next(); // the stream is open
     await chat.request('DELETE', '');
     while (value.event !== 'end') ({ value } = await events.next());
     return { ending: value.event, over: (await events.next()).done, gone: (await failure(chat.status())).status };

@@ -1,7 +1,10 @@
 """What happened, as rows: read in order after a key, gone with their chat, kept for a day."""
 
+from typing import Any
+
 import pytest
-from sqlalchemy import update
+from sqlalchemy import ClauseElement, update
+from sqlalchemy.engine import make_url
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session, col
 
@@ -70,6 +73,32 @@ def test_reading_on_of_all(db: Database) -> None:
         assert ([one.kind for one in first.found], first.full) == (["summarized", "settings"], True)
         rest = events.of_all(session, first.through, 2)
         assert (rest.found, rest.through, rest.full) == ([], found.through, True)
+
+
+class Server:
+    """A connection to PostgreSQL, and a session on it, that note what they are told to do."""
+
+    dialect = make_url("postgresql://").get_dialect()()
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def connection(self) -> "Server":
+        return self
+
+    def execute(self, statement: ClauseElement, _values: object) -> None:
+        self.told.append(str(statement.compile(dialect=self.dialect)))
+
+
+def test_keys_are_drawn_in_turn() -> None:
+    """Where transactions write beside each other, each waits for its turn before it draws a key: a reader of all that
+    has seen a key has seen all before it.
+    """
+    server: Any = Server()
+    events.add(server, 1, "summarized", {})
+    turn, row = server.told
+    assert turn.startswith("SELECT pg_advisory_xact_lock(")
+    assert row.startswith("INSERT INTO events")
 
 
 def test_progress_is_for_those_who_watch_the_job(db: Database) -> None:
