@@ -17,9 +17,6 @@ from app.store import chats, jobs, messages, strata
 from app.store.engine import Database
 from app.store.tables import Chat
 
-_MOST_SINGLE, _MOST_TORN = 5000, 20_000
-"""Messages that are looked at one by one, uncovered ones and those between them; beyond that cells must do."""
-_CELLS = 2000
 _MOST_PINNED = 200
 _TAIL = 256
 """Messages that hold a usual window."""
@@ -76,12 +73,24 @@ class Strata:
     folding: list[Span]
 
 
+@dataclass(frozen=True, slots=True)
+class Grain:
+    """How finely a history is looked at: so many uncovered messages one by one, and so many between them; of a history
+    with more the messages are counted together in about so many cells.
+    """
+
+    single: int = 5000
+    torn: int = 20_000
+    cells: int = 2000
+
+
 @dataclass(frozen=True)
 class Picturing:
     """Draws chats."""
 
     db: Database
     foreseeing: Foreseeing
+    grain: Grain = Grain()
 
     def strata(self, chat_id: str) -> Strata:
         """What a chat's memory stands for, and where. Raises NotFound."""
@@ -90,7 +99,7 @@ class Picturing:
             total, server = chats.surroundings(session, chat.key)
             settings = resolve(server, chat.settings)[0]
             covered = strata.roots(session, chat.key, chat.strategy)
-            pieces, raw_tokens = _pieces(session, chat, covered, total)
+            pieces, raw_tokens = _pieces(session, chat, covered, total, self.grain)
             window, tail = _window(session, chat, settings, total)
             stretches = reopen(draw(pieces), [message.index for message in tail.open if message.closes])
             active = jobs.active(session, chat.key)
@@ -108,31 +117,33 @@ class Picturing:
             )
 
 
-def _pieces(session: Session, chat: Chat, covered: list[Under], total: int) -> tuple[list[Stretch], int]:
+def _pieces(session: Session, chat: Chat, covered: list[Under], total: int, grain: Grain) -> tuple[list[Stretch], int]:
     """What the history is drawn from, and the tokens of what is not hidden.
 
     `covered`: what the live snippets stand for. If little lies beside and between it, that is looked at one by one.
     """
-    loose = strata.loose(session, chat.key, chat.strategy, _MOST_SINGLE + 1)
+    loose = strata.loose(session, chat.key, chat.strategy, grain.single + 1)
+    if len(loose) > grain.single:
+        return _from_cells(session, chat, total, grain)
     torn = [under.key for under in covered if under.torn]
-    leaves = strata.leaves(session, chat.key, chat.strategy, torn) if len(loose) <= _MOST_SINGLE else []
+    leaves = strata.leaves(session, chat.key, chat.strategy, torn)
     rent = [leaf for leaf in leaves if leaf.torn]
-    if len(loose) > _MOST_SINGLE or sum(leaf.messages for leaf in rent) > _MOST_TORN:
-        return _from_cells(session, chat, total)
+    if sum(leaf.messages for leaf in rent) > grain.torn:
+        return _from_cells(session, chat, total, grain)
     parts = strata.parts(session, chat.key, chat.strategy, [leaf.key for leaf in rent])
     pieces = [*loose, *whole(covered), *whole(leaves), *parts]
     return pieces, sum(piece.tokens for piece in pieces if piece.state != "hidden")
 
 
-def _from_cells(session: Session, chat: Chat, total: int) -> tuple[list[Stretch], int]:
+def _from_cells(session: Session, chat: Chat, total: int, grain: Grain) -> tuple[list[Stretch], int]:
     """The same of a history that is too much in pieces: where few cells hold several states, these are looked into."""
-    cells = strata.cells(session, chat.key, chat.strategy, max(1, total // _CELLS))
+    cells = strata.cells(session, chat.key, chat.strategy, max(1, total // grain.cells))
     pieces = [cell.stretch for cell in cells]
     mixed = [piece for piece in pieces if piece.state == "mixed"]
-    if sum(piece.messages for piece in mixed) <= _MOST_SINGLE:
-        whole = [piece for piece in pieces if piece.state != "mixed"]
+    if sum(piece.messages for piece in mixed) <= grain.single:
+        pure = [piece for piece in pieces if piece.state != "mixed"]
         found = (strata.between(session, chat.key, chat.strategy, piece[0], piece[1]) for piece in mixed)
-        pieces = [*whole, *(single for some in found for single in some)]
+        pieces = [*pure, *(single for some in found for single in some)]
     return pieces, sum(cell.tokens - cell.hidden_tokens for cell in cells)
 
 

@@ -173,3 +173,34 @@ def test_chats_are_found_by_title(service: Service, chat: str) -> None:
     found = service.get("/chats", params={"title": f"Sera - {chat}"}).json()
     assert [item["id"] for item in found["items"]] == [f"{chat}-b", f"{chat}-a"]
     assert service.get("/chats", params={"title": f"sera - {chat}"}).json()["items"] == []
+
+
+def test_chats_are_found_by_words(service: Service, chat: str) -> None:
+    """`?q=` lists the chats whose id, title or names hold each of its words, in any script and case, page by page."""
+    service.put(f"/chats/{chat}-a", {"title": f"Ö {chat}", "user_name": "Mira"})
+    service.put(f"/chats/{chat}-b", {"character_name": "มีนา", "user_name": "MIRA"})
+    service.put(f"/chats/{chat}-c", {"title": "Mirabell"})
+
+    def found(q: str, **query: Any) -> list[str]:
+        return [
+            item["id"].removeprefix(f"{chat}-")
+            for item in service.get("/chats", params={"q": q, **query}).json()["items"]
+        ]
+
+    assert found(f"{chat}- mira") == ["c", "b", "a"]
+    assert found(f"ö {chat.upper()}-") == ["a"]
+    assert found(f"{chat}- มีนา") == ["b"]
+    assert found(f"{chat}- mira", title="Mirabell") == ["c"]
+    assert found(f"{chat}- nobody") == []
+    assert found(" ", limit=3) == ["c", "b", "a"]
+    first = service.get("/chats", params={"q": f"{chat}- mira", "limit": 2}).json()
+    assert found(f"{chat}- mira", limit=2, cursor=first["next_cursor"]) == ["a"]
+    assert service.get("/chats", params={"q": "x" * 501}).status_code == 422
+
+
+def test_chats_are_listed_without_counts(service: Service, chat: str) -> None:
+    """With `?counts=false` nothing is counted; all else is as ever."""
+    service.say(chat, 1, fold="none")
+    whole = service.get(f"/chats/{chat}").json()
+    listed = service.get("/chats", params={"q": chat, "counts": "false", "limit": 1}).json()["items"]
+    assert listed == [{**whole, "counts": None}]

@@ -264,3 +264,29 @@ def test_a_digest_compares_histories(service: Service, chat: str) -> None:
     service.patch(f"/chats/{chat}/messages/u1", {"hidden": False, "extra": {"mood": 1}, "pinned": True})
     assert service.get(f"/chats/{chat}/digest").json() == first
     assert service.get("/chats/nowhere/digest").status_code == 404
+
+
+def test_a_list_from_the_middle(service: Service, chat: str) -> None:
+    """`from_index` begins a list there, in any state, and its cursor leads on; beside a cursor it is a 422."""
+    service.say(chat, 1, 2, 3, fold="none")
+    service.patch(f"/chats/{chat}/messages/u2", {"hidden": True})
+
+    def page(**query: Any) -> dict[str, Any]:
+        answer = service.get(f"/chats/{chat}/messages", params=query)
+        assert answer.status_code == 200, answer.text
+        found: dict[str, Any] = answer.json()
+        return found
+
+    first = page(from_index=1, limit=2)
+    assert [item["id"] for item in first["items"]] == ["a1", "u2"]
+    assert [item["id"] for item in page(cursor=first["next_cursor"])["items"]] == ["a2", "u3", "a3"]
+    assert [item["id"] for item in page(from_index=1, state="visible", limit=2)["items"]] == ["a1", "a2"]
+    assert page(from_index=6) == {"items": [], "next_cursor": None}
+    wrong = (
+        {"from_index": 0, "cursor": first["next_cursor"]},
+        {"from_index": 0, "state": "deleted"},
+        {"from_index": -1},
+    )
+    for query in wrong:
+        assert service.get(f"/chats/{chat}/messages", params=query).status_code == 422
+    assert service.get("/chats/nowhere/messages", params={"from_index": 3}).status_code == 404

@@ -71,9 +71,13 @@ def list_chats(
     services: ServicesDep,
     page: PageDep,
     title: Annotated[Name | None, Query(description="Only chats of exactly this title.")] = None,
+    q: Annotated[
+        Name, Query(description="Only chats whose id, title or names hold every word of it, whatever the case.")
+    ] = "",
+    counts: Annotated[bool, Query(description="Whether to count messages; of many long chats that takes time.")] = True,
 ) -> Paged[ChatView]:
     after = page.after("chats", 2)
-    found = services.keeping.page((after[0], after[1]) if after else None, page.wanted, title)
+    found = services.keeping.page((after[0], after[1]) if after else None, page.wanted, title, q, counted=counts)
     paged = page.page("chats", found, lambda placed: placed[0])
     return Paged([chat for _, chat in paged.items], paged.next_cursor)
 

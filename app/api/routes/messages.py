@@ -11,11 +11,14 @@ from app.api.problems import problem_docs
 from app.api.routing import new_router
 from app.api.schemas.messages import Appended, AppendRequest, HistoryDigest, Message, MessagePage, MessageState
 from app.core.digest import Digest
+from app.errors import InvalidRequest
 from app.services.bundle import Services
 from app.services.recording import Appended as AppendedView
 from app.services.recording import MessageView
 
 router = new_router("messages")
+
+_MOST = 2**31 - 1
 
 
 @router.post(
@@ -48,11 +51,17 @@ def list_messages(
     services: ServicesDep,
     page: PageDep,
     state: Annotated[MessageState, Query(description="Only messages in this state.")] = "all",
+    from_index: Annotated[
+        int | None, Query(ge=0, le=_MOST, description="Begin here; not with deleted messages, nor with a cursor.")
+    ] = None,
 ) -> Paged[MessageView]:
+    if from_index is not None and (state == "deleted" or page.cursor is not None):
+        raise _misplaced(state)
     if state == "deleted":
         return _deleted(chat_id, services, page)
     after = page.after("messages")
-    found = services.recording.page(chat_id, state=state, after=after[0] if after else -1, limit=page.wanted)
+    last = after[0] if after else (from_index or 0) - 1
+    found = services.recording.page(chat_id, state=state, after=last, limit=page.wanted)
     return page.page("messages", found, lambda message: (message.index,))
 
 
@@ -79,6 +88,14 @@ def read_message(chat_id: ChatId, message_id: MessageId, services: ServicesDep) 
 )
 def read_digest(chat_id: ChatId, services: ServicesDep) -> Digest:
     return services.digesting.digest(chat_id)
+
+
+def _misplaced(state: str) -> InvalidRequest:
+    why = "deleted messages have no place" if state == "deleted" else "a cursor says where to begin"
+    return InvalidRequest(
+        f"from_index cannot be given here: {why}; leave it out.",
+        [{"loc": ["query", "from_index"], "msg": "Cannot be combined with state=deleted or a cursor."}],
+    )
 
 
 def _deleted(chat_id: str, services: Services, page: PageQuery) -> Paged[MessageView]:

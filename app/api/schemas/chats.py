@@ -78,7 +78,7 @@ class Chat(Shown):
     parent_chat_id: str | None
     forked_at_message_id: str | None
     memory_version: int = Field(description="Committed changes to the list of live snippet texts.")
-    counts: Counts
+    counts: Counts | None = Field(description="Null only in a list that was asked for without.")
     warnings: list[str] = Field(description="Settings that were clamped, and why.")
     switched: Switched | None = Field(default=None, description="What the request's switch of strategy means.")
     created_at: datetime
