@@ -39,6 +39,7 @@ from app.services.editing import Editing
 from app.services.estimating import Estimating
 from app.services.exporting import Exporting
 from app.services.failing import Failing
+from app.services.figures import Figures
 from app.services.folding import Folding, Limits
 from app.services.foreseeing import Foreseeing
 from app.services.fronting import Fronting
@@ -198,6 +199,7 @@ def _services(parts: _Parts) -> Services:
         answering=_answering(parts, projecting),
         sessions=Sessions(db, runner),
         rehearsing=_rehearsing(parts),
+        figures=Figures(db),
         diagnosing=Diagnosing(db),
         viewing=Viewing(db),
         connections=connections,

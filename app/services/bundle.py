@@ -13,6 +13,7 @@ from app.services.diagnosing import Diagnosing
 from app.services.digesting import Digesting
 from app.services.editing import Editing
 from app.services.exporting import Exporting
+from app.services.figures import Figures
 from app.services.importing import Importing
 from app.services.keeping import Keeping
 from app.services.picturing import Picturing
@@ -57,6 +58,7 @@ class Services:
     answering: Answering
     sessions: Sessions
     rehearsing: Rehearsing
+    figures: Figures
     viewing: Viewing
     diagnosing: Diagnosing
     connections: Connections

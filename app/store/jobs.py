@@ -183,6 +183,12 @@ def read_usage(stored: dict[str, Any] | None) -> Usage:
     return Usage(**stored) if stored else Usage()
 
 
+def usages(session: Session) -> list[Usage]:
+    """What the summaries of each chat have cost; sessions are counted on theirs."""
+    found = session.execute(select(col(Chat.usage)).where(col(Chat.session_of).is_(None)))
+    return [read_usage(stored) for stored in found.scalars()]
+
+
 def write_usage(usage: Usage) -> dict[str, Any]:
     """A usage for a JSON column."""
     return {

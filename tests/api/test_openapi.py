@@ -21,6 +21,7 @@ PATCH /v1/chats/{chat_id}/messages/{message_id} · DELETE /v1/chats/{chat_id}/me
 POST /v1/chats/{chat_id}/messages/{message_id}/restore · GET /v1/chats/{chat_id}/status ·
 GET /v1/chats/{chat_id}/projection · POST /v1/chats/{chat_id}/projection · GET /v1/chats/{chat_id}/preview ·
 GET /v1/chats/{chat_id}/diagnostics · GET /v1/chats/{chat_id}/strata · POST /v1/chats/{chat_id}/trial ·
+GET /v1/chats/{chat_id}/growth · GET /v1/usage ·
 POST /v1/chats/{chat_id}/summarize · POST /v1/chats/{chat_id}/backlog · POST /v1/chats/{chat_id}/stop ·
 POST /v1/chats/{chat_id}/pause · POST /v1/chats/{chat_id}/resume · POST /v1/chats/{chat_id}/clear ·
 POST /v1/chats/{chat_id}/repair · GET /v1/chats/{chat_id}/snippets · GET /v1/chats/{chat_id}/snippets/{snippet_id} ·
