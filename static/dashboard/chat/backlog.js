@@ -52,7 +52,7 @@ const Choice = ({ choose, takes, name, title, text, note, yes, kind }) => html`
 
 /** @param {string} name @param {ReturnType<typeof choices>} costs @param {string} currency @returns {string[][]} */
 function figures(name, costs, currency) {
-    if (name === 'skip') return [['Calls', 'none']];
+    if (name === 'skip') return [['Calls', 'none'], ['Each prompt', `up to ${short(costs.raw)} tokens`]];
     const { calls, input, seconds, money: paid } = name === 'all' ? costs.all : costs.one;
     const time = seconds === null ? null : `about ${span(seconds)}`;
     if (costs.free) return [['Calls', 'none'], ['Costs', 'nothing'], ['Time', time ?? 'moments']];

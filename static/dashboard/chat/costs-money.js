@@ -27,7 +27,7 @@ export function readPrice({ input, output, currency }) {
 /** What the three choices about a backlog take, as far as it can be known: null where it cannot.
  *  @param {import('../../turnfold.js').Status} status @param {number} answer tokens of one answer, at most
  *  @param {Price|null} price */
-export function choices({ backlog, connection, counts }, answer, price) {
+export function choices({ backlog, connection, raw_tokens: raw }, answer, price) {
     const { estimated_calls: calls, estimated_input_tokens: input, estimated_s: seconds } = backlog;
     const free = connection.provider === 'extractive';
     /** @param {number} share of all the calls */
@@ -36,5 +36,5 @@ export function choices({ backlog, connection, counts }, answer, price) {
         seconds: seconds === null || seconds === undefined ? null : seconds * share,
         money: free ? 0 : price && costOf(price, input * share, (calls * share * answer) / 2),
     });
-    return { free, all: part(1), one: part(calls ? 1 / calls : 0), turns: backlog.turns, skipped: counts.skipped };
+    return { free, all: part(1), one: part(calls ? 1 / calls : 0), turns: backlog.turns, raw };
 }

@@ -1,13 +1,14 @@
 /** Two curves over the turns of a chat, drawn by uPlot in the page's own colours. */
 import { html, useEffect, useRef, useState } from '../vendor/htm-preact.js';
 import uPlot from '../vendor/uplot.js';
-import { counted, number, percent, short } from '../format.js';
+import { counted, number, percent } from '../format.js';
 import { columns } from './growth-data.js';
 
 /** @typedef {import('./growth-data.js').Point} Point */
 
 const HEIGHT = 260;
 const AXIS_PX = 58;
+const TICK = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 const FONT = '12px system-ui, sans-serif';
 
 /** @param {{points: Point[], log: boolean, label: string}} props */
@@ -67,7 +68,7 @@ function options(box, log, onPlace) {
     const axis = (label, more) => ({
         label, labelFont: FONT, font: FONT, labelSize: 20, stroke: colour('--muted'),
         grid: { stroke: colour('--line'), width: 1 }, ticks: { stroke: colour('--line'), width: 1 },
-        values: (_plot, values) => values.map((value) => (value === null ? '' : short(value))), ...more,
+        values: (_plot, values) => values.map((value) => (value === null ? '' : TICK.format(value))), ...more,
     });
     return {
         width: box.clientWidth || 320, height: HEIGHT, legend: { show: false },
