@@ -129,7 +129,8 @@ def sent_order(said: Sequence[Said]) -> list[list[int]]:
             group.setdefault(one.tool_call_id, []).append(place)
             continue
         placed.append({0: [place]})
-        callers.update((call.get("id"), placed[-1]) for call in one.tool_calls or ())
+        for call in one.tool_calls or ():
+            callers[call.get("id")] = placed[-1]
     return [places for group in placed for places in group.values()]
 
 
@@ -137,8 +138,11 @@ def _joined(said: Sequence[Said]) -> Said:
     """One message of several results of a call; a call's own ids once each."""
     if len(said) > 1:
         return said[-1]._replace(content="\n\n".join(str(one.content) for one in said))
-    calls = {call.get("id"): call for call in reversed(said[0].tool_calls or ())}
-    return said[0]._replace(tool_calls=list(calls.values())[::-1]) if calls else said[0]
+    made = said[0].tool_calls
+    if not made or len(made) == 1:
+        return said[0]
+    calls = {call.get("id"): call for call in reversed(made)}
+    return said[0]._replace(tool_calls=list(calls.values())[::-1])
 
 
 def _spoken(said: Iterable[Said]) -> Iterable[tuple[str, list[Json]]]:

@@ -93,3 +93,18 @@ async def test_a_trimmed_memory_says_how_far_it_tells(table: Table) -> None:
     for part in cut:
         assert part.memory.covered_through is not None
         assert part.memory.covered_through.index < 5
+
+
+async def test_a_frame_that_pushes_out_a_call_takes_its_result_along(table: Table) -> None:
+    """What it costs drops the turn with the call: its result in the current turn is not sent without it."""
+    call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    await _say(table, ("u", 20))
+    drafts = [Draft(Role.ASSISTANT, None, tool_calls=[call]), Draft(Role.ASSISTANT, "Wait.")]
+    drafts += [Draft(Role.TOOL, "A gate.", tool_call_id="c1"), Draft(Role.USER, "So?")]
+    await table.services.recording.append("c", drafts, "none", 0)
+    whole = _prompt(table)
+    sizes = {"context_size": whole.tokens.total + 20, "max_tokens": 20}
+    assert _prompt(table, **sizes).messages == whole.messages
+    found = _prompt(table, **sizes, frame={"template": "Rain."}, explain=True)
+    assert [message["content"] for message in found.messages] == ["Rain.", "So?"]
+    assert sum(piece["tokens"] for piece in found.sent or ()) == found.tokens.total == found.tokens.current
