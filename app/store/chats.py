@@ -53,7 +53,7 @@ def page(
     """Chats, newest activity first, after the place (updated_at, key); only those of a title, and whose id, title or
     names hold all of these words. Sessions are none.
     """
-    where = [col(Chat.session_of).is_(None)]
+    where: list[ColumnElement[bool]] = [col(Chat.session_of).is_(None)]
     if after is not None:
         where.append(tuple_(col(Chat.updated_at), col(Chat.key)) < after)
     if title is not None:

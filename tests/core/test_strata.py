@@ -103,10 +103,10 @@ def test_a_reply_that_ends_no_turn() -> None:
     assert [stretch.turns for stretch in found] == [2, 0]
 
 
-def chat(turns: int, first: int = 0, **marks: bool) -> list[Message]:
+def chat(turns: int, first: int = 0, *, skipped: bool = False) -> list[Message]:
     """Turns of two messages of 10 tokens."""
     roles = (Role.USER, Role.ASSISTANT)
-    return [Message(n + 1, n, roles[n % 2], 10, **marks) for n in range(first, first + 2 * turns)]
+    return [Message(n + 1, n, roles[n % 2], 10, skipped=skipped) for n in range(first, first + 2 * turns)]
 
 
 def test_windows() -> None:

@@ -13,6 +13,7 @@ from app.core.strata import state_of
 from app.services.picturing import Grain, Picturing, Strata
 from tests.support.folded import SMALL, folded_database
 from tests.support.table import Table, laid
+from tests.support.wide import held_table
 
 ONE_BY_ONE, COARSE, COARSE_AT_FIRST = Grain(), Grain(0, 0, 5), Grain(20, 0, 4)
 
@@ -138,6 +139,20 @@ async def test_the_fold_in_work(table: Table) -> None:
     await table.services.steering.stop("c")
     table.models.let_go()
     assert picture(table).folding == []
+
+
+async def test_folds_side_by_side(tmp_path: Path) -> None:
+    """All passages that calls are asked about are shown; the next comes once the oldest of them is stored."""
+    async with held_table(tmp_path) as table:
+        table.settings(**{**SMALL, "turns_per_batch": 3, "backlog_concurrency": 3})
+        await table.say(*range(1, 30), fold="none")
+        table.services.steering.backlog("c", "all")
+        await table.models.arrived(3)
+        assert [(one.first_index, one.last_index) for one in picture(table).folding] == [(0, 5), (6, 11), (12, 17)]
+        await table.models.answer(1)
+        await table.models.arrived(4)
+        assert [(one.first_index, one.last_index) for one in picture(table).folding] == [(6, 11), (12, 17), (18, 23)]
+        await table.services.steering.stop("c")
 
 
 async def test_the_fold_in_work_of_one_summary(table: Table) -> None:
