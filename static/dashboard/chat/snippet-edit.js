@@ -1,5 +1,5 @@
 /** Editing a snippet: what is typed stays whatever happens, and nobody's words are overwritten unseen. */
-import { html, useState } from '../vendor/htm-preact.js';
+import { html, useEffect, useRef, useState } from '../vendor/htm-preact.js';
 import { useAction } from '../actions.js';
 import { TurnfoldError, part } from '../../turnfold.js';
 import { Button, Failure, Field, Note } from '../parts.js';
@@ -34,6 +34,8 @@ export function useDraft(id, snippet, etag) {
  *   onChanged: () => void}} props */
 export function Editor({ chat: id, snippet, draft, onChanged }) {
     const undo = useUndo(id, onChanged);
+    const box = useRef(/** @type {any} */ (null));
+    useEffect(() => box.current.focus(), []);
     const save = useAction(async (/** @type {string} */ etag) => {
         const body = { text: draft.text };
         await chat(id).request('PATCH', `/snippets/${part(snippet.id)}`, { body, headers: { 'If-Match': etag } });
@@ -45,7 +47,7 @@ export function Editor({ chat: id, snippet, draft, onChanged }) {
     const mine = () => save.run(draft.etag);
     const onInput = (/** @type {any} */ event) => draft.type(event.target.value);
     const control = (/** @type {any} */ given) => html`<textarea ...${given} dir="auto" value=${draft.text}
-        maxlength="65536" ref=${focusOnce} onInput=${onInput}></textarea>`;
+        maxlength="65536" ref=${box} onInput=${onInput}></textarea>`;
     return html`<div class="snippet-editor">
         <${Field} label="Text" control=${control} hint="It is sent from now on, and never replaced unasked." />
         ${clash && html`<${Clash} chat=${id} snippet=${snippet} draft=${draft} busy=${save.busy} onMine=${save.run}
@@ -56,13 +58,6 @@ export function Editor({ chat: id, snippet, draft, onChanged }) {
             <${Button} onClick=${draft.end}>Cancel</${Button}>
         </div>`}
     </div>`;
-}
-
-/** Puts the cursor into an editor that has just come. @param {any} box */
-function focusOnce(box) {
-    if (!box || box.dataset.met) return;
-    box.dataset.met = 'yes';
-    box.focus();
 }
 
 /** Somebody else has changed it meanwhile: both texts, and the choice. @param {any} props */

@@ -1,5 +1,6 @@
 /** Steps that change a memory by hand, and the way back from them. */
 import { notify, useAction } from '../actions.js';
+import { amend, read } from '../router.js';
 import { chat } from '../server.js';
 import { UNDONE } from './snippet-words.js';
 
@@ -15,6 +16,7 @@ export function useUndo(id, told) {
 async function undo(id, told) {
     const { undone } = await chat(id).request('POST', '/undo');
     steps.set(id, (steps.get(id) ?? 0) + 1);
+    if (undone.kind === 'manual' && read().query.snippet === undone.snippet_id) amend({ snippet: '' });
     told?.();
     return undone;
 }
@@ -25,6 +27,7 @@ export function notifyStep(id, text, back) {
     const mine = (steps.get(id) ?? 0) + 1;
     steps.set(id, mine);
     notify(text, 'done', () => {
+        /** @type {HTMLElement|null} */ (document.querySelector('.strata [tabindex="0"]'))?.focus(); // the notice goes
         if (steps.get(id) === mine) back();
         else notify('Something else was changed since then: “Undo last change” takes that back first.', 'error');
     });
