@@ -28,7 +28,9 @@ function usePage(id, words, messages) {
             began.current = { key, start };
         }
         const { start } = began.current;
-        return { key, start, ...await read(start, PAGE) };
+        const { items, next_cursor: more } = await read(start, PAGE);
+        const before = items.filter((/** @type {any} */ { index }) => index < (indexOf(until) ?? Infinity));
+        return { key, start, items: before, more: more !== null || before.length < items.length };
     };
     const { data, ...rest } = useLoad(load, [key], { chat: id, kinds: KINDS }, { keep: true });
     return { ...rest, data: data?.key === key ? data : null };
@@ -105,7 +107,7 @@ const Asking = ({ what, message, page, ...rest }) => {
 };
 
 /** @param {{id: string, words: Record<string, string>, page: any, label: string}} props */
-function Pager({ id, words, page: { items, start, next_cursor: more }, label }) {
+function Pager({ id, words, page: { items, start, more }, label }) {
     const to = (/** @type {Record<string, any>} */ place) => {
         const { state, first, last } = words;
         return href(['chats', id, 'messages'], { state, first, last, ...place });

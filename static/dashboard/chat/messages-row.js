@@ -36,7 +36,7 @@ export function MessageRow({ message, chat, skipped, terms, marked, ...rest }) {
             <span class="weight">
                 <time datetime=${at} title=${date(at)}>${ago(at)}</time> · ${counted(message.tokens, 'token')}</span>
             <${Button} kind="quiet" aria-expanded=${open} aria-label=${`Change message ${number(index)}`}
-                onClick=${() => setOpen(!open)}>${open ? 'Done' : 'Change'}</${Button}>
+                onClick=${() => setOpen(!open)}>Change</${Button}>
         </header>
         ${open && html`<${MessageActions} message=${message} ...${rest} />`}
         ${message.content ? html`

@@ -22,7 +22,7 @@ export function MessagesPage(props) {
             actions=${q && html`<a href=${href(['chats', id, 'messages'], { q })}>Back to what was found</a>`}>
             <div class="reader-tools">
                 <${States} id=${id} state=${state ?? 'all'} counts=${status.counts} />
-                ${all && html`<${Jump} id=${id} newest=${status.counts.messages - 1} />`}
+                ${all && html`<${Jump} id=${id} words=${words} newest=${status.counts.messages - 1} />`}
             </div>
             <${ByHand} id=${id} words=${words} />
             ${state === 'deleted' ? html`<${Deleted} id=${id} chat=${props.chat} onDone=${reload} />`
@@ -40,13 +40,13 @@ const States = ({ id, state, counts }) => html`<nav class="states" aria-label="W
     })}
 </ul></nav>`;
 
-/** @param {{id: string, newest: number}} props */
-function Jump({ id, newest }) {
+/** @param {{id: string, words: Record<string, string>, newest: number}} props */
+function Jump({ id, words: { first, last }, newest }) {
     const [text, setText] = useState('');
     const field = useId();
     const onSubmit = (/** @type {any} */ event) => {
         event.preventDefault();
-        if (indexOf(text) !== null) go(['chats', id, 'messages'], { at: text });
+        if (indexOf(text) !== null) go(['chats', id, 'messages'], { at: text, first, last });
     };
     return html`<form class="jump" onSubmit=${onSubmit}>
         <label for=${field}>Go to #</label>

@@ -8,6 +8,7 @@ import { REASONS, ends, tokensOf } from './prompt-rows.js';
 
 const MORE = 50;
 const RANGES = 50; // of one gap that are listed
+const FRAME = '(What the system message costs by itself; the memory stands in it.)';
 const EMPTY = 'Nothing is sent yet: the chat has no messages, and there is no system prompt.';
 /** @type {Record<string, string>} */
 const PARTS = {
@@ -53,7 +54,7 @@ const Piece = ({ id, piece }) => html`
             <span class="weight">${counted(piece.tokens, 'token')}</span>
         </header>
         ${piece.content ? html`<${LongText} text=${piece.content} />`
-            : !piece.tool_calls && html`<p class="quiet-text">(no text)</p>`}
+            : !piece.tool_calls && html`<p class="quiet-text">${piece.part === 'system' ? FRAME : '(no text)'}</p>`}
         <${Calls} calls=${piece.tool_calls} />
     </li>`;
 
