@@ -87,7 +87,7 @@ def test_a_backlog_is_folded_and_stopped(dashboard: Dashboard, model: FakeModel,
     assert dashboard.service.status(local)["job"] is None
 
 
-def test_a_job_is_followed(dashboard: Dashboard, model: FakeModel, local: str) -> None:
+def test_a_job_is_followed(dashboard: Dashboard, local: str) -> None:
     """Batch by batch the strip goes on by itself, and says when all is done."""
     dashboard.service.say(local, *range(19), fold="none")
     dashboard.open("chats", local, "care")

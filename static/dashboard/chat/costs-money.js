@@ -10,8 +10,9 @@ export const costOf = (price, input, output) => (input * price.input + output * 
 /** '$ 1.27', '$ 0.0031'. @param {number} value @param {string} currency */
 export function money(value, currency) {
     const digits = value === 0 || value >= 1 ? 2 : Math.min(6, 1 - Math.floor(Math.log10(value)));
-    return `${currency} ${new Intl.NumberFormat('en', { minimumFractionDigits: Math.max(2, digits),
-        maximumFractionDigits: Math.max(2, digits) }).format(value)}`;
+    const [minimumFractionDigits, maximumFractionDigits] = [2, Math.max(2, digits)];
+    const format = new Intl.NumberFormat('en', { minimumFractionDigits, maximumFractionDigits });
+    return `${currency} ${format.format(value)}`;
 }
 
 /** A price out of what was typed, null where nothing was, or a fault to tell.
