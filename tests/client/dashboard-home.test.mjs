@@ -68,8 +68,8 @@ test('a row tells of its newest job alone: that it goes on, or why it failed', (
 test('what summaries have cost is told in one sentence', () => {
     const usage = { calls: 1203, prompt_tokens: 1_240_000, completion_tokens: 820, chats: 12 };
     assert.equal(costOf(usage),
-        'Summaries have cost 1,203 calls so far, over all 12 chats: 1.2M tokens read, 820 written.');
-    assert.match(costOf({ ...usage, calls: 1, chats: 1 }), /1 call so far, over one chat/);
+        'Summaries have cost 1,203 calls so far, over 12 chats: 1.2M tokens read, 820 written.');
+    assert.match(costOf({ ...usage, calls: 1, chats: 1 }), /1 call so far, over 1 chat/);
     assert.match(costOf({ ...usage, calls: 0 }), /cost nothing/);
     assert.equal(costOf({ ...usage, calls: 0, chats: 0 }), '');
 });

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +22,19 @@ RUN = """lines => new Function('return (async () => {' + lines
 
 
 @pytest.fixture(autouse=True)
-def empty(service: Service) -> None:
-    """No chat is there."""
+def empty(service: Service, shared: Dashboard) -> None:
+    """No chat is there, and the page begins anew."""
+    shared.page.goto("about:blank")
     for chat in service.get("/chats", params={"limit": 1000}).json()["items"]:
         service.http.delete(f"/v1/chats/{chat['id']}")
 
 
 def story(name: str, lines: int = 4, tail: str = "") -> FilePayload:
     """A chat file of SillyTavern."""
+    speakers = [("Mira", True), ("Tom", False)]
     said = [
-        {"name": "Tom" if line % 2 else "Mira", "is_user": line % 2 == 0, "mes": f"Line {line}."} for line in range(lines)
+        {"name": name, "is_user": is_user, "mes": f"Line {line}."}
+        for line, (name, is_user) in zip(range(lines), cycle(speakers), strict=False)
     ]
     text = "\n".join(map(json.dumps, said)) + "\n" + tail
     return {"name": name, "mimeType": "", "buffer": text.encode()}
@@ -154,7 +158,7 @@ def test_an_import_can_be_cut(dashboard: Dashboard) -> None:
     """While a file is on its way its size is shown; what waits is left out and what is sent is cut."""
     page = dashboard.open()
     held: list[Route] = []
-    page.route("**/v1/import", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks it
+    page.route("**/v1/import", lambda route: held.append(route))
     choose(page, story("Anna.jsonl", 400), story("Ben.jsonl"))
     coming = dashboard.section("Importing")
     expect(coming.get_by_role("progressbar", name="Taking in Anna.jsonl")).to_be_visible()
@@ -162,7 +166,7 @@ def test_an_import_can_be_cut(dashboard: Dashboard) -> None:
     dashboard.button("Leave out Ben.jsonl").click()
     dashboard.button("Leave out Anna.jsonl").click()
     outcome = dashboard.section("Not imported")
-    expect(outcome).to_contain_text("Anna.jsonl: Cut: nothing of it was taken in.")
+    expect(outcome).to_contain_text("Anna.jsonl: Cut.")
     expect(outcome).to_contain_text("Ben.jsonl: Left out.")
     page.unroute("**/v1/import")
     assert dashboard.service.get("/chats").json()["items"] == []

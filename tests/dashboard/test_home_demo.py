@@ -15,8 +15,9 @@ MESSAGES, TURNS = 325, 163
 
 
 @pytest.fixture(autouse=True)
-def paid_model(service: Service, model: FakeModel) -> Iterator[None]:
-    """The server's own connection is a model, and no chat is there."""
+def paid_model(service: Service, model: FakeModel, shared: Dashboard) -> Iterator[None]:
+    """The server's own connection is a model, no chat is there, and the page begins anew."""
+    shared.page.goto("about:blank")
     for chat in service.get("/chats", params={"limit": 1000}).json()["items"]:
         service.http.delete(f"/v1/chats/{chat['id']}")
     service.put("/connections/default", {"provider": "openai", "base_url": model.base_url, "model": "fake-small"})

@@ -5,7 +5,7 @@ import { ChooseFiles } from './arrivals.js';
 import { DemoButton } from './demo.js';
 import { Frontends } from './frontends.js';
 
-const Bands = () => html`<div class="sediment" aria-hidden="true">${[3, 2, 1, 0, 'now'].map((layer) => html`
+const Bands = () => html`<div class="sediment" aria-hidden="true">${['now', 0, 1, 2, 3].map((layer) => html`
     <span class=${`sediment-${layer}`}></span>`)}</div>`;
 
 export const FirstRun = () => html`

@@ -18,16 +18,16 @@ const SillyTavern = ({ locked }) => html`
         <li><p>Put the extension into SillyTavern 1.13.5 or newer. Where both are on one machine, this line does it; run
             it in Turnfold’s folder and reload SillyTavern’s page.</p>
             <${Copy} label="Command that installs the extension" text=${TAVERN_LINE} />
-            <p class="hint">For another machine, copy that folder into <code>data/default-user/extensions</code>
-                ${' there'}.</p></li>
+            <p class="hint">For another machine, copy that folder into${' '}
+                <code>data/default-user/extensions</code> there.</p></li>
         <li><p>In SillyTavern, open <em>Extensions</em>, then <em>Turnfold</em>, and give this server’s
             address${locked && ' and its key'}.</p>
             <${Copy} label="Address of this server" text=${SERVER} /><${KeyHint} locked=${locked} /></li>
         <li><p>Play as always. From the 13th reply on, the oldest turns are folded.</p></li>
     </ol>
-    <p class="hint">If SillyTavern does not stand at <code>http://127.0.0.1:8000</code> or
-        <code> http://localhost:8000</code>, add the address it has in your browser to
-        <code> TURNFOLD_CORS_ORIGINS</code>, and start this server again.
+    <p class="hint">If SillyTavern does not stand at <code>http://127.0.0.1:8000</code>${' or '}
+        <code>http://localhost:8000</code>, add the address it has in your browser to${' '}
+        <code>TURNFOLD_CORS_ORIGINS</code>, and start this server again.
         ${!LOCAL.includes(location.hostname) && ' Opened by https, SillyTavern can only call a server by https too.'}
     </p>`;
 

@@ -76,7 +76,7 @@ async function readable(file) {
 }
 
 /** @param {any} error */
-const told = (error) => (error?.code === 'aborted' ? 'Cut: nothing of it was taken in.'
+const told = (error) => (error?.code === 'aborted' ? 'Cut. If all of it had arrived by then, its chat is in the list.'
     : error instanceof Error && !('code' in error) ? error.message : detailOf(error));
 
 /** One chat that came in as it was is what the person wants to see now. */

@@ -54,7 +54,7 @@ function useMinutes() {
 }
 
 /** @param {{row: import('./rows.js').Row}} props */
-const Ghosts = ({ row: { counts } }) => counts && html`
+const Ghosts = ({ row: { counts, strategy } }) => counts && strategy !== 'none' && html`
     <span class="ghosts"><span class="ghost-bar" aria-hidden="true"><span
         style=${{ width: `${counts.messages ? (100 * counts.ghosted) / counts.messages : 0}%` }}></span></span>
         ${percent(counts.ghosted, counts.messages)} ghosted</span>`;

@@ -10,6 +10,7 @@ import { watched } from './watched.js';
 
 const STEP_MS = 250;
 const FOLD_S = 60;
+const SKIPPED = 30; // turns in one call on the way to the end: it can still be stopped
 const GOING = ['playing', 'paused', 'skipping'];
 
 /** The play of this page, if there was one. */
@@ -71,8 +72,7 @@ async function run(mine) {
         while (goes()) {
             const now = /** @type {Play} */ (play.get());
             if (now.played >= turns.length) return change({ state: 'ended' });
-            const since = now.state === 'skipping' ? LENGTH_MS : performance.now() - last;
-            const count = due(since, turns.length);
+            const count = now.state === 'skipping' ? SKIPPED : due(performance.now() - last, turns.length);
             last += (count * LENGTH_MS) / turns.length;
             if (now.state !== 'paused') await step(now, turns, count);
             if (goes()) last = await rest(last);

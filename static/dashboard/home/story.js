@@ -35,5 +35,6 @@ export function turnsOf(text) {
     return turns.filter((turn) => turn.length);
 }
 
-/** How many turns are due after so long. @param {number} ms since the last ones were @param {number} turns of the story */
+/** How many turns are due after so long.
+ *  @param {number} ms since the last ones were @param {number} turns of the story */
 export const due = (ms, turns) => Math.min(MOST_AT_ONCE, Math.max(1, Math.floor((ms * turns) / LENGTH_MS)));

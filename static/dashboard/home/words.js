@@ -4,9 +4,8 @@ import { counted, short } from '../format.js';
 /** @param {{calls: number, prompt_tokens: number, completion_tokens: number, chats: number}} usage */
 export function costOf({ calls, prompt_tokens: read, completion_tokens: written, chats }) {
     if (!calls) return chats ? 'No model has been called for summaries yet: they have cost nothing.' : '';
-    const over = chats === 1 ? 'one chat' : `all ${counted(chats, 'chat')}`;
     const tokens = `${short(read)} tokens read, ${short(written)} written`;
-    return `Summaries have cost ${counted(calls, 'call')} so far, over ${over}: ${tokens}.`;
+    return `Summaries have cost ${counted(calls, 'call')} so far, over ${counted(chats, 'chat')}: ${tokens}.`;
 }
 
 /**
