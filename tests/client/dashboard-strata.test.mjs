@@ -48,6 +48,7 @@ test('a cell has a name that says where it is, what it measures and what is mark
 test('what a fold has in work is a cell of its own among those that wait', () => {
     const some = strata({ window: { first_index: 36, turns: 2 }, folding: [{ first_index: 18, last_index: 23 }] });
     const [surface] = bandsOf(some);
+    assert.equal(headOf(surface).about, '11 turns');
     assert.deepEqual(surface.cells.map((cell) => [cell.kind, cell.first_index, cell.last_index, cell.marks]),
         [['waiting', 18, 23, ['folding']], ['waiting', 24, 35, []], ['window', 36, 39, []]]);
 });
@@ -119,7 +120,7 @@ test('arrow keys walk along a band and across bands, Home and End to its ends', 
 
 test('the picture is told in a sentence', () => {
     assert.equal(summaryOf(strata()), '40 messages in 20 turns, 360 tokens. 3 snippets in 2 layers tell 8 turns in 33'
-        + ' tokens; the rest is word for word.');
+        + ' tokens.');
     assert.equal(summaryOf(strata({ layers: [] })), '40 messages in 20 turns, 360 tokens.');
     assert.equal(before({ items: [{}, {}], next_cursor: null }), 'It went on from 2 summaries.');
     assert.equal(before({ items: Array(100).fill({}), next_cursor: 'x' }), 'It went on from more than 100 summaries.');

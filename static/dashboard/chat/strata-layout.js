@@ -34,13 +34,15 @@ const meets = (/** @type {Reach} */ one, /** @type {Reach} */ other) =>
 export function bandsOf(strata, most = {}) {
     const parts = strata.stretches.filter(({ state }) => state !== 'ghosted').flatMap((one) => windowed(one, strata));
     const places = turnsOf(strata, parts);
-    const cells = parts.flatMap((one) => chips(one, strata.folding)).map((one) => ofStretch(one, strata, places));
     const end = covered(strata);
-    const surface = cells.filter((one) => one.first_index > end);
-    const between = cells.filter((one) => one.first_index <= end);
+    const draw = (/** @type {Stretch[]} */ some) =>
+        some.flatMap((one) => chips(one, strata.folding)).map((one) => ofStretch(one, strata, places));
+    const above = (/** @type {'surface'|'between'} */ kind, /** @type {Stretch[]} */ some) =>
+        ({ ...band(kind, kind, gathered(draw(some))), turns: total(some.map((one) => one.turns ?? 0)) });
     const layers = [...strata.layers].sort((one, other) => one.layer - other.layer);
     return [
-        band('surface', 'surface', gathered(surface)), band('between', 'between', gathered(between)),
+        above('surface', parts.filter((one) => one.first_index > end)),
+        above('between', parts.filter((one) => one.first_index <= end)),
         ...layers.map(({ layer, limit, snippets }) => {
             const all = snippets.map((one) => ofSnippet(one, strata, places));
             return band(`layer-${layer}`, 'layer', all, layer, limit, most[`layer-${layer}`] ?? MOST_CELLS);

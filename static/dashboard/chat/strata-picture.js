@@ -45,14 +45,18 @@ export function Picture({ chat, bands, single, opened, describedby, onOpen, onMo
     };
     const onOver = (/** @type {any} */ event) => keyOf(event) && setTip(keyOf(event));
     const onAway = () => setTip('');
-    const drawing = { chat, single, opened, current, fresh: useArrivals(bands), onOpen };
+    const fresh = useArrivals(bands);
+    const drawn = useMemo(() => { // the same nodes are not looked at again while only the tip moves
+        const drawing = { chat, single, opened, current, fresh, onOpen };
+        return layout.map((one) => html`<${Stratum} key=${one.band.key} ...${one} drawing=${drawing} onMore=${onMore} />`);
+    }, [layout, chat, single, opened, current, fresh, onOpen, onMore]);
     const told = find(tip);
     return html`<div class="strata" ref=${root} role="group" aria-label="Strata of the memory"
         aria-describedby=${describedby} onKeyDown=${onKeyDown} onfocusin=${onFocus} onfocusout=${onAway}
         onMouseOver=${onOver} onMouseLeave=${onAway}>
         <div class="band strata-ruler" aria-hidden="true"><span class="band-head"></span>
             <div class="beds" ref=${ruler}><span>older</span><span>newer</span></div></div>
-        ${layout.map((one) => html`<${Stratum} key=${one.band.key} ...${one} drawing=${drawing} onMore=${onMore} />`)}
+        ${drawn}
         ${told && html`<${Tip} ...${told} single=${single} root=${root} />`}
     </div>`;
 }

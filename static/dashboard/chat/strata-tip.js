@@ -11,12 +11,12 @@ export function Tip({ cell, band, single, root }) {
     useLayoutEffect(() => place(root.current, box.current, cell.key));
     const about = MARKS[cell.marks[0]]?.about ?? KINDS[cell.kind]?.about;
     const doing = cell.kind === 'snippet' ? 'Open it to read it.' : 'Leads to the messages.';
-    return html`<div class="strata-tip" ref=${box} aria-hidden="true">
+    return html`<span class="strata-tip" ref=${box} aria-hidden="true">
         <strong>${titleOf(cell, band, single)}</strong>
         <span>${measures(cell).join(' · ')}</span>
         ${marksOf(cell).length > 0 && html`<span>${marksOf(cell).join(' · ')}</span>`}
         <span class="quiet-text">${about ?? doing}</span>
-    </div>`;
+    </span>`;
 }
 
 /** Above the cell, inside the picture. @param {HTMLElement} root @param {HTMLElement} box @param {string} key */

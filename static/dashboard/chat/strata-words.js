@@ -86,7 +86,7 @@ export function summaryOf(strata) {
     const tokens = snippets.reduce((sum, one) => sum + one.tokens, 0);
     const count = `${counted(snippets.length, 'snippet')} in ${counted(strata.layers.length, 'layer')}`;
     const what = isSingle(strata) ? 'One summary tells' : `${count} tell${snippets.length === 1 ? 's' : ''}`;
-    return `${all} ${what} ${counted(told, 'turn')} in ${short(tokens)} tokens; the rest is word for word.`;
+    return `${all} ${what} ${counted(told, 'turn')} in ${short(tokens)} tokens.`;
 }
 
 /** Whether one summary is written anew with every fold. @param {{strategy: string}} strata */

@@ -1,5 +1,5 @@
 /** The strata of a chat: its memory as a picture, and beside it the snippet that is open. */
-import { html, useMemo, useRef, useState } from '../vendor/htm-preact.js';
+import { html, useCallback, useMemo, useRef, useState } from '../vendor/htm-preact.js';
 import { Button, Failure, Loading, Section, useId } from '../parts.js';
 import { amend } from '../router.js';
 import { chat, useLoad } from '../server.js';
@@ -15,7 +15,8 @@ import { before, isSingle, summaryOf } from './strata-words.js';
 /** @param {import('./page.js').ChatProps} props */
 export function Strata({ id, chat: about, status, route }) {
     const read = (/** @type {AbortSignal} */ signal) => chat(id).request('GET', '/strata', { signal });
-    const { data, error, reload } = useLoad(read, [id], { chat: id });
+    const { data: now, error, reload } = useLoad(read, [id], { chat: id });
+    const data = useSame(now);
     const undo = useUndo(id, reload);
     const { snippet: opened, from, to } = route.query;
     const layered = about.strategy === 'layered';
@@ -47,8 +48,9 @@ function Ground({ id, strata, status, settings, opened, reload }) {
     const told = useId();
     const single = isSingle(strata);
     const next = nextFold(status, settings, strata);
-    const onOpen = (/** @type {string} */ key) => amend({ snippet: key });
-    const onMore = (/** @type {any} */ band) => setMost({ ...most, [band.key]: band.cells.length + MOST_CELLS });
+    const onOpen = useCallback((/** @type {string} */ key) => amend({ snippet: key }), []);
+    const onMore = useCallback((/** @type {any} */ band) =>
+        setMost((before) => ({ ...before, [band.key]: band.cells.length + MOST_CELLS })), []);
     const onClose = () => { amend({ snippet: '' }); focusCell(place.current, opened); };
     if (!strata.messages) return html`<p class="empty">No messages yet. What is said stands here word for word, until
         there is enough of it to fold: then older turns become snippets, one line each.</p>`;
@@ -60,11 +62,19 @@ function Ground({ id, strata, status, settings, opened, reload }) {
             <div class="ground-picture">
                 <${Picture} chat=${id} bands=${bands} single=${single} opened=${opened} describedby=${told}
                     onOpen=${onOpen} onMore=${onMore} />
-                <${Legend} bands=${bands} single=${single} />
             </div>
             ${opened && html`<${SnippetPanel} key=${id} chat=${id} id=${opened} strategy=${strata.strategy}
                 memory=${strata.memory_version} onOpen=${onOpen} onClose=${onClose} onChanged=${reload} />`}
+            <${Legend} bands=${bands} single=${single} />
         </div>`;
+}
+
+/** What was read, the same as before where it says the same: then nothing is drawn anew. @template T @param {T} now */
+function useSame(now) {
+    const kept = useRef({ text: '', now });
+    const text = JSON.stringify(now);
+    if (kept.current.text !== text) kept.current = { text, now };
+    return kept.current.now;
 }
 
 /** How many summaries went before the one. @param {{id: string, version: number}} props */
