@@ -81,7 +81,7 @@ class Grain:
 
     single: int = 5000
     torn: int = 20_000
-    cells: int = 2000
+    cells: int = 4000
 
 
 @dataclass(frozen=True)
