@@ -11,6 +11,15 @@ from tests.dashboard.conftest import OpenDashboard
 from tests.support.dashboard import PHONE, Dashboard
 from tests.support.service import Service
 
+# What is in the clipboard once it is another text than before.
+CLIPBOARD = """async () => {
+    for (let tries = 0; tries < 500; tries += 1) {
+        const text = await navigator.clipboard.readText();
+        if (text !== 'nothing') return text;
+        await new Promise((done) => setTimeout(done, 20));
+    }
+    return '';
+}"""
 FOLDS = {"on_backlog": "all", "layered": {"verbatim_turns": 2}}
 
 
@@ -34,8 +43,7 @@ def copied(dashboard: Dashboard, button: str) -> str:
     """What a button copies."""
     dashboard.page.evaluate("navigator.clipboard.writeText('nothing')")
     dashboard.button(button).click()
-    dashboard.page.wait_for_function("async () => await navigator.clipboard.readText() !== 'nothing'")
-    text: str = dashboard.page.evaluate("navigator.clipboard.readText()")
+    text: str = dashboard.page.evaluate(CLIPBOARD)
     return text
 
 

@@ -39,7 +39,7 @@ export function EditDialog({ id, message, now, onDone, onClose }) {
         ${changed && html`<${Note} kind="warning"><p>The message was changed meanwhile. Saving puts your text in its
             place; the other one is kept among its earlier texts.</p></${Note}>`}
         <${Field} label="Text" control=${(/** @type {any} */ given) => html`
-            <textarea ...${given} class="editor" dir="auto" value=${text} onInput=${typed(setText)} />`} />
+            <textarea ...${given} autofocus class="editor" dir="auto" value=${text} onInput=${typed(setText)} />`} />
         <${Field} label="Who speaks" hint=${`Empty: nobody by name (${message.role}).`}
             control=${(/** @type {any} */ given) => html`
                 <input ...${given} dir="auto" value=${name} onInput=${typed(setName)} />`} />
@@ -98,7 +98,7 @@ export function ForkDialog({ id, message, onClose }) {
             and no model is called.</p>
         <${Field} label="Id of the new chat" hint="Empty: the server makes one."
             control=${(/** @type {any} */ given) => html`
-                <input ...${given} value=${own} onInput=${typed(setOwn)} />`} />
+                <input ...${given} autofocus value=${own} onInput=${typed(setOwn)} />`} />
         <${Failure} error=${fork.error} />
     </${Dialog}>`;
 }

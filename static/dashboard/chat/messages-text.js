@@ -15,7 +15,7 @@ export function LongText({ text, terms = [], whole = false }) {
     const cut = beginningOf(text);
     const shown = all || cut === null ? text : cut;
     return html`
-        <div class="said words"><${Marked} text=${shown} terms=${terms} />${shown !== text && '…'}</div>
+        <div class="said words"><${Marked} text=${shown} terms=${terms} />${shown !== text && ' …'}</div>
         ${cut !== null && html`<${Button} kind="quiet" aria-expanded=${all} onClick=${() => setAll(!all)}>
             ${all ? 'Show less' : `Show all ${number(text.length)} characters`}</${Button}>`}`;
 }

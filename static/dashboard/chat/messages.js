@@ -61,7 +61,10 @@ function Jump({ id, words: { first, last }, newest }) {
 function ByHand({ id, words }) {
     const [first, last] = [indexOf(words.first), indexOf(words.last)];
     if (first === null) return null;
-    const forget = () => amend({ first: null, last: null });
+    const forget = () => {
+        amend({ first: null, last: null });
+        document.getElementById('main')?.focus({ preventScroll: true }); // the button goes
+    };
     const clear = html`<${Button} kind="quiet" onClick=${forget}>Forget it</${Button}>`;
     if (last === null || last < first) {
         return html`<div class="by-hand" role="status"><${Note}>

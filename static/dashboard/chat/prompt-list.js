@@ -1,5 +1,5 @@
 /** A prompt, message by message, with what is left out at its place. */
-import { html, useState } from '../vendor/htm-preact.js';
+import { html, useRef, useState } from '../vendor/htm-preact.js';
 import { counted, number, places } from '../format.js';
 import { Badge, Button } from '../parts.js';
 import { href } from '../router.js';
@@ -19,11 +19,15 @@ const PARTS = {
 /** @param {{id: string, rows: (import('./prompt-rows.js').PieceRow|import('./prompt-rows.js').GapRow)[]}} props */
 export function PromptList({ id, rows }) {
     const [shown, setShown] = useState({ head: MORE, tail: MORE });
+    const list = useRef(/** @type {any} */ (null));
     const { head, rest, tail } = ends(rows, shown);
     if (!rows.length) return html`<p class="empty">${EMPTY}</p>`;
-    const more = (/** @type {'head'|'tail'} */ end) => setShown({ ...shown, [end]: shown[end] + MORE });
+    const more = (/** @type {'head'|'tail'} */ end) => {
+        setShown({ ...shown, [end]: shown[end] + MORE });
+        if (rest.length <= MORE) list.current.focus(); // the button goes
+    };
     const next = Math.min(MORE, rest.length);
-    return html`<ol class="prompt">
+    return html`<ol class="prompt" ref=${list} tabindex="-1">
         ${head.map((row) => html`<${Row} key=${row.key} id=${id} row=${row} />`)}
         ${rest.length > 0 && html`<li key="rest" class="rest">
             <p><strong>${counted(rest.length, 'more row')}</strong>, ${counted(tokensOf(rest), 'token')}. They are

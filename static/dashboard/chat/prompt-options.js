@@ -70,7 +70,7 @@ export function PromptOptions({ words, strategy, views }) {
     const set = ['view', 'strategy', 'current', ...OPTIONS].filter((name) => words[name]);
     const reset = () => amend(Object.fromEntries(set.map((name) => [name, null])));
     return html`<${Section} title="Asked for" about="Nothing here is stored: it is the prompt as it would be sent now."
-        actions=${set.length > 0 && html`<${Button} onClick=${reset}>As it is by default</${Button}>`}>
+        actions=${html`<${Button} onClick=${reset}>As it is by default</${Button}>`}>
         <${Choices} words=${words} strategy=${strategy} views=${views} />
         <div class="asked-texts">
             <${Typed} tag="textarea" name="system_prompt" label="System prompt" words=${words} rows="3" dir="auto" />
