@@ -23,7 +23,9 @@ WANTED = {
 }
 
 
-@pytest.mark.parametrize("path", ["/", "/static/turnfold.js", "/static/index.css", "/static/sillytavern/following.js"])
+@pytest.mark.parametrize(
+    "path", ["/", "/static/turnfold.js", "/static/sillytavern/style.css", "/static/sillytavern/following.js"]
+)
 def test_a_page_and_its_files(service: Service, path: str) -> None:
     """They load from here alone, run nothing inline, go into no frame, and are asked about each time."""
     answer = service.http.get(path)
@@ -47,7 +49,9 @@ def test_the_policy_lets_nothing_inline_run() -> None:
 
 def test_scripts_run_whatever_the_machine_calls_them(service: Service) -> None:
     """Scripts and styles have the types without which nosniff forbids them."""
-    kinds = [service.http.get(f"/static/{name}").headers["Content-Type"] for name in ("turnfold.js", "index.css")]
+    kinds = [
+        service.http.get(f"/static/{name}").headers["Content-Type"] for name in ("turnfold.js", "sillytavern/style.css")
+    ]
     assert kinds == ["text/javascript; charset=utf-8", "text/css; charset=utf-8"]
 
 
