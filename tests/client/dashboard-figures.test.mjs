@@ -5,7 +5,7 @@ import { test } from 'node:test';
 
 import { fileName } from '../../static/dashboard/chat/care-files.js';
 import { choices, costOf, money, readPrice } from '../../static/dashboard/chat/costs-money.js';
-import { columns, sample, saved, sharing } from '../../static/dashboard/chat/growth-data.js';
+import { byTurn, columns, sample, saved, sharing } from '../../static/dashboard/chat/growth-data.js';
 import { fullRows, rows, sums } from '../../static/dashboard/chat/layers-table.js';
 
 const PRICE = { input: 2, output: 10, currency: '€' };
@@ -46,8 +46,10 @@ test('growth: columns for the chart, ten rows for the table, what a prompt saves
     const points = Array.from({ length: 200 }, (_, place) => point(place + 1));
     assert.deepEqual(columns([point(1), point(2)], false), [[1, 2], [100, 200], [41, 42]]);
     assert.equal(columns([{ ...point(0), sent_tokens: 0 }], true)[2][0], 1);
-    const rows = sample(points);
-    assert.deepEqual([rows.length, rows[0].turns, rows.at(-1).turns], [10, 1, 200]);
+    assert.deepEqual(byTurn([{ turns: 0 }, { turns: 1, index: 1 }, { turns: 1, index: 2 }]),
+        [{ turns: 0 }, { turns: 1, index: 2 }]);
+    const sampled = sample(points);
+    assert.deepEqual([sampled.length, sampled[0].turns, sampled.at(-1).turns], [10, 1, 200]);
     assert.equal(sample(points.slice(0, 4)).length, 4);
     assert.deepEqual(saved(points), { raw: 20_000, sent: 240, less: 19_760, share: 1 - 240 / 20_000 });
     assert.equal(saved([{ ...point(1), sent_tokens: 900 }]).less, 0);
@@ -77,7 +79,8 @@ test('growth that could not be read is asked for again', async () => {
 
 test('layers: deepest first, turns in each, what is full', () => {
     const layers = [
-        { layer: 0, snippets: 28, limit: 30, tokens: 300, turns: 84 }, { layer: 1, snippets: 2, limit: 30, tokens: 20, turns: 12 },
+        { layer: 0, snippets: 28, limit: 30, tokens: 300, turns: 84 },
+        { layer: 1, snippets: 2, limit: 30, tokens: 20, turns: 12 },
     ];
     const [deep, newest] = rows(layers, LAYERED);
     assert.deepEqual([deep.layer, deep.each, deep.fullEach, deep.fullTurns], [1, 6, 9, 270]);

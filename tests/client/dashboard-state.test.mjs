@@ -9,7 +9,8 @@ import { again, breaker, doing, howFar, left, trouble, waitsFor } from '../../st
 const SETTINGS = { layered: { verbatim_turns: 10, turns_per_batch: 3, flush_turns: 3, window: 'strict' } };
 const STATUS = {
     strategy: 'layered', enabled: true, paused: false, last_error: null, layers: [], summarized_through: null,
-    counts: { turns: 4, skipped: 0 }, backlog: { turns: 0, choice_needed: false }, connection: { name: 'local', provider: 'openai' },
+    counts: { turns: 4, skipped: 0 }, backlog: { turns: 0, choice_needed: false },
+    connection: { name: 'local', provider: 'openai' },
 };
 const status = (fields) => ({ ...STATUS, ...fields });
 const compat = { layered: { ...SETTINGS.layered, window: 'compat' } };
@@ -17,7 +18,8 @@ const compat = { layered: { ...SETTINGS.layered, window: 'compat' } };
 test('how far a job is: batches, percent, what is left, what was given up', () => {
     const progress = { done: 12, total: 1051, failed: 0, percent: 1, eta_s: 200 };
     assert.equal(howFar({ state: 'running', progress }, 200), '12 of 1,051 batches · 1 % · about 3 min left');
-    assert.match(howFar({ state: 'running', progress: { ...progress, failed: 2 } }, null), /1 % · 2 given up, whose turns stay/);
+    const failed = { ...progress, failed: 2 };
+    assert.match(howFar({ state: 'running', progress: failed }, null), /1 % · 2 given up, whose turns stay/);
     assert.equal(howFar({ state: 'queued', progress: { ...progress, total: 1 } }, null), '1 batch, about to begin');
     assert.equal(howFar({ state: 'running', progress: { done: 0, total: 0, failed: 0, percent: 0 } }, null), '');
     assert.equal(doing({ kind: 'heal' }), 'Putting the memory right');
@@ -47,7 +49,9 @@ test('a connection is told of while it is left alone or missing, and not while i
     const now = Date.parse('2026-03-01T12:00:00Z');
     const connection = { name: 'local', provider: 'openai', state: 'cooling_down', retry_at: '2026-03-01T12:02:00Z' };
     assert.match(breaker(connection, now), /left alone for a while\. Tries again in 2 min\.$/);
-    assert.equal(breaker({ ...connection, state: 'ok' }, now), null);
+    assert.equal(breaker({ ...connection, state: 'ok' }, now, true), null);
+    assert.equal(breaker({ ...connection, state: 'failing' }, now), null);
+    assert.match(breaker({ ...connection, state: 'failing' }, now, true), /^The last call to “local” failed/);
     assert.match(breaker({ ...connection, provider: 'missing' }, now), /does not exist/);
 });
 
@@ -71,12 +75,14 @@ test('the calm line says what holds', () => {
     const folded = { counts: { turns: 12, skipped: 0 }, backlog: { turns: 2 }, summarized_through: { index: 5 } };
     assert.equal(calm(status(folded), SETTINGS), 'Everything is folded; 1 more turn until the next fold.');
     assert.match(calm(status({ backlog: { turns: 5 } }), SETTINGS), /^5 turns wait to be folded/);
-    assert.equal(calm(status({ paused: true, backlog: { turns: 1 } }), SETTINGS), 'Paused: nothing folds by itself. 1 turn waits.');
+    const paused = status({ paused: true, backlog: { turns: 1 } });
+    assert.equal(calm(paused, SETTINGS), 'Paused: nothing folds by itself. 1 turn waits.');
     assert.match(calm(status({ enabled: false }), SETTINGS), /switched off/);
     assert.match(calm(status({ strategy: 'none' }), SETTINGS), /stored as it is/);
     assert.match(calm(status({ counts: { turns: 0, skipped: 0 } }), SETTINGS), /no turns yet/);
     assert.match(calm(status({ backlog: { turns: 90, choice_needed: true } }), SETTINGS), /until you have chosen/);
-    assert.match(calm(status({ strategy: 'rolling', backlog: { turns: 7 } }), SETTINGS), /^7 turns can be folded\. .* after a reply/);
+    const rolling = status({ strategy: 'rolling', backlog: { turns: 7 } });
+    assert.match(calm(rolling, SETTINGS), /^7 turns can be folded\. .* after a reply/);
     assert.match(calm(status({ strategy: 'summary_buffer' }), SETTINGS), /up to date/);
 });
 
@@ -88,8 +94,8 @@ test('why nothing folds: the first thing that is in the way, and what was skippe
     assert.match(first({ connection: { name: 'gone', provider: 'missing' } }), /“gone” does not exist/);
     assert.match(first({ paused: true }), /It is paused/);
     assert.match(first({ last_error: { retry_at: '2026-03-01T12:00:00Z' } }), /The last try failed/);
-    assert.match(whyNot(STATUS, SETTINGS)[1], /when 3 turns more lie outside: 9 to go/);
-    assert.match(whyNot(STATUS, compat)[1], /when 1 turn more lie outside: 7 to go/);
+    assert.match(whyNot(STATUS, SETTINGS)[1], /when 3 turns lie outside: 9 to go/);
+    assert.match(whyNot(STATUS, compat)[1], /when 1 turn lies outside: 7 to go/);
     assert.match(whyNot(status({ backlog: { turns: 4 } }), SETTINGS)[1], /A fold is due/);
     assert.match(whyNot(status({ counts: { turns: 50, skipped: 30 } }), SETTINGS).at(-1), /^30 turns you skipped/);
 });
@@ -97,7 +103,8 @@ test('why nothing folds: the first thing that is in the way, and what was skippe
 test('where one summary is written anew, the reason is the projection\'s own', () => {
     const rolling = status({ strategy: 'rolling' });
     const skipped = { reason: 'below_threshold', pending_turns: 3, pending_tokens: 1200 };
-    assert.deepEqual(whyNot(rolling, SETTINGS, skipped), ['Not enough waits yet.', '3 turns with 1,200 tokens would be next.']);
+    assert.deepEqual(whyNot(rolling, SETTINGS, skipped),
+        ['Not enough waits yet.', '3 turns with 1,200 tokens would be next.']);
     assert.match(whyNot(rolling, SETTINGS, null)[0], /Nothing holds it up/);
     assert.equal(reasonOf('a_new_one'), 'Nothing to do: a_new_one.');
     assert.equal(reasonOf(null), 'Nothing to do.');

@@ -39,7 +39,7 @@ def test_a_chat_on_which_nothing_is_amiss(dashboard: Dashboard, chat: str) -> No
     expect(strip(dashboard)).to_contain_text("The newest 10 turns always stay word for word.")
     dashboard.service.say(chat, 13)
     expect(strip(dashboard)).to_contain_text("2 more turns until the next fold.")
-    expect(strip(dashboard)).to_contain_text("when 3 turns more lie outside: 2 to go")
+    expect(strip(dashboard)).to_contain_text("when 3 turns lie outside: 2 to go")
 
 
 def test_a_pause(dashboard: Dashboard, chat: str) -> None:

@@ -39,6 +39,9 @@ export function columns(points, log) {
     ];
 }
 
+/** The newest of the points that have the same turns. @param {Point[]} points */
+export const byTurn = (points) => points.filter(({ turns }, place) => turns !== points[place + 1]?.turns);
+
 /** About `count` of the points, evenly, the last one always. @param {Point[]} points @param {number} [count] */
 export function sample(points, count = 10) {
     if (points.length <= count) return points;

@@ -1,10 +1,10 @@
 /** How many tokens the chat has had over its course, and how many of them a prompt was sent. */
-import { html, useState } from '../vendor/htm-preact.js';
+import { html, useMemo, useState } from '../vendor/htm-preact.js';
 import { number, percent } from '../format.js';
 import { Button, Failure, Loading, Section } from '../parts.js';
 import { chat, useLoad } from '../server.js';
 import { Chart } from './growth-chart.js';
-import { sample, sharing } from './growth-data.js';
+import { byTurn, sample, sharing } from './growth-data.js';
 
 /** @typedef {import('./growth-data.js').Point} Point */
 
@@ -14,7 +14,8 @@ export const growthOf = sharing((id) => chat(id).request('GET', '/growth', { que
 /** @param {import('./page.js').ChatProps} props */
 export function Growth({ id }) {
     const [log, setLog] = useState(false);
-    const { data, error, reload } = useLoad(() => growthOf(id), [id], { chat: id });
+    const { data: all, error, reload } = useLoad(() => growthOf(id), [id], { chat: id });
+    const data = useMemo(() => all && byTurn(all), [all]);
     const drawn = (data?.length ?? 0) > 1;
     const actions = drawn && html`<${Button} kind="quiet" aria-pressed=${log} onClick=${() => setLog(!log)}>
         Logarithmic</${Button}>`;

@@ -92,7 +92,8 @@ function counting(status, layered) {
     const until = untilFold(status, layered);
     const stays = `The newest ${counted(layered.verbatim_turns, 'turn')} always stay word for word.`;
     if (until <= 0) return [stays, 'A fold is due. It begins with the next message or reply, or with Summarize now.'];
-    return [stays, `A fold begins when ${counted(starts(layered), 'turn')} more lie outside: ${number(until)} to go.`];
+    const [start, lie] = [counted(starts(layered), 'turn'), starts(layered) === 1 ? 'lies' : 'lie'];
+    return [stays, `A fold begins when ${start} ${lie} outside: ${number(until)} to go.`];
 }
 
 /** @param {any} skipped @returns {string[]} */

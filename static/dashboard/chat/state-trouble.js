@@ -5,9 +5,9 @@ import { useNow } from './state-job.js';
 import { again, breaker, trouble, waitsFor } from './state-words.js';
 
 /** @param {{status: import('../../turnfold.js').Status}} props */
-export function Trouble({ status: { last_error: error, connection } }) {
+export function Trouble({ status: { job, last_error: error, connection } }) {
     const now = useNow(Boolean(error?.retry_at || connection.retry_at));
-    const left = breaker(connection, now);
+    const left = breaker(connection, now, job !== null);
     return html`
         ${connection.waiting && html`<${Note}><p>${waitsFor(connection.waiting)}</p></${Note}>`}
         ${error && html`<${Failed} error=${error} now=${now} />`}

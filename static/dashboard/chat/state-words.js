@@ -45,9 +45,10 @@ export function trouble({ code, connection, status }) {
 }
 
 /** The state of a connection where it deserves a word, else null. @param {Status['connection']} connection
- *  @param {number} now */
-export function breaker({ name, provider, state, retry_at }, now) {
+ *  @param {number} now @param {boolean} [working] a job calls it */
+export function breaker({ name, provider, state, retry_at }, now, working = false) {
     if (provider === 'missing') return `The connection “${name}” of this chat does not exist.`;
+    if (state === 'failing' && working) return `The last call to “${name}” failed. It is called again after a pause.`;
     if (state !== 'cooling_down') return null;
     return `“${name}” failed several times, and is left alone for a while. ${again(retry_at, now) ?? ''}`.trim();
 }
