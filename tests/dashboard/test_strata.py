@@ -94,7 +94,17 @@ def test_marks_are_said_and_drawn(dashboard: Dashboard, chat: str) -> None:
     expect(cell(page, found[-2]).locator(".sign")).to_have_count(1)
     page.get_by_text("How to read this picture").click()
     legend = page.locator(".strata-legend dt")
-    expect(legend).to_contain_text(["Window", "Pinned", "stale", "edited"])
+    expect(legend).to_contain_text(["Window", "Pinned", "Stale", "Edited"])
+
+
+def test_of_a_long_layer_the_newest_are_shown(dashboard: Dashboard, chat: str) -> None:
+    """A layer that holds very many snippets shows the newest, and the older ones on asking."""
+    found = layered(dashboard.service, chat, 104, snippets_per_layer=200)
+    page = dashboard.open("chats", chat)
+    expect(page.locator(".cell.is-snippet")).to_have_count(100)
+    dashboard.button("Show 2 older ones").click()
+    expect(page.locator(".cell.is-snippet")).to_have_count(102)
+    expect(cell(page, found[0])).to_be_visible()
 
 
 def test_a_new_snippet_comes_by_itself(dashboard: Dashboard, chat: str) -> None:

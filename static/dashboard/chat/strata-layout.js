@@ -21,7 +21,7 @@
 
 export const LEAST = 30; // pixels of a cell
 export const GAP = 3; // between cells
-export const MOST_CELLS = 240; // of a layer, before somebody asks for more
+export const MOST_CELLS = 100; // of a layer, before somebody asks for more
 const MOST_STRETCHES = 48;
 
 const total = (/** @type {number[]} */ numbers) => numbers.reduce((sum, one) => sum + one, 0);

@@ -38,6 +38,6 @@ export function Legend({ bands, single }) {
 /** @param {{name: string, of: {word: string, about: string}, snippet?: boolean}} props */
 const Entry = ({ name, of, snippet = false }) => html`<div>
     <dt><span class=${`strata-key cell is-${name} ${snippet ? 'is-snippet' : ''}`}><${Sign} name=${name} /></span>
-        ${of.word}</dt>
+        ${of.word[0].toUpperCase() + of.word.slice(1)}</dt>
     <dd>${of.about}</dd>
 </div>`;

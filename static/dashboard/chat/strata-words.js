@@ -25,7 +25,10 @@ export const MARKS = {
 export const KINDS = {
     window: { word: 'Window', about: 'The newest turns, which are always sent word for word.' },
     waiting: { word: 'Waits to fold', about: 'Turns over the window, sent word for word until they fold.' },
-    pinned: { word: 'Pinned', about: 'Always sent word for word, and never folded.' },
+    pinned: {
+        word: 'Pinned',
+        about: 'Always sent word for word, never folded. The sign is also on the snippet among whose turns it lies.',
+    },
     visible: { word: 'Word for word', about: 'Sent as they are.' },
     hidden: { word: 'Hidden', about: 'Not sent and never folded.' },
     omitted: { word: 'Omitted', about: 'Never part of the story: not sent, not folded.' },
