@@ -22,7 +22,7 @@ const TITLES = /** @type {Record<string, string>} */ ({
     playing: 'A story is being played', paused: 'Paused', skipping: 'Going to the end', stopped: 'Stopped',
     failed: 'The story stopped here', ended: 'The story has been played',
 });
-const ENDED = 'Every line is kept; all but the newest turns are ghosted, and the layers below stand for them.';
+const ENDED = 'Every line is kept. All but the newest turns are ghosted: the model is sent the layers below instead.';
 
 /** @type {Record<import('./player.js').Play['state'], string>} what the first button says */
 const FIRST = {

@@ -133,6 +133,8 @@ export function ChatList({ q, found: { data, error, reload, shown } }) {
         ${data && !items.length && html`<p class="empty">
             No chat has “<bdi>${data.q}</bdi>” in its title, its names or its id.</p>`}
         ${items.length > 0 && html`<${Rows} items=${items} about=${`${data.q} ${shown}`} />`}
+        ${items.length > 0 && html`<p class="hint list-hint">A turn is a message and its reply. Ghosted messages stay
+            stored; the model is sent a summary in their place.</p>`}
         ${data?.next_cursor && html`<${Button} onClick=${() => amend({ n: shown + PAGE })}>Show more</${Button}>`}`;
 }
 
