@@ -100,5 +100,7 @@ function App() {
         ${locked && html`<${KeyDialog} onOpen=${onOpen} />`}`;
 }
 
+// A file that is dropped beside its place must not take the page's.
+for (const kind of ['dragover', 'drop']) addEventListener(kind, (event) => event.preventDefault());
 startNews(turnfold, asksForKey);
 render(html`<${App} />`, /** @type {Element} */ (document.getElementById('app')));
