@@ -75,6 +75,7 @@ def clashing(dashboard: Dashboard, chat: str) -> Locator:
 def test_two_texts_and_one_s_own_is_chosen(dashboard: Dashboard, chat: str) -> None:
     """Whoever was slower sees both texts, and may save theirs over the other."""
     panel = clashing(dashboard, chat)
+    assert dashboard.axe(".snippet-panel") == []
     panel.get_by_role("button", name="Save mine over it").click()
     expect(panel.locator(".snippet-text")).to_have_text("Mine.")
     assert texts(dashboard, chat)[-1] == "Mine."

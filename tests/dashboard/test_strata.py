@@ -181,6 +181,7 @@ def test_the_focus_stays_in_the_picture_when_its_cell_goes(dashboard: Dashboard,
     cell(page, found[-1]).focus()
     dashboard.service.http.delete(f"/v1/chats/{chat}/snippets/{found[-1]['id']}")
     expect(cell(page, found[-1])).to_have_count(0)
+    expect(cell(page, found[-2])).to_be_visible()
     expect(page.locator(".strata [tabindex='0']")).to_be_focused()
 
 

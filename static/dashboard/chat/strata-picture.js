@@ -26,7 +26,9 @@ export function Picture({ chat, bands, single, opened, describedby, onOpen, onMo
     const [tip, setTip] = useState('');
     const shown = rows.flatMap((row) => row.cells.map((cell) => ({ cell, band: row.band })));
     const find = (/** @type {string|undefined} */ key) => shown.find(({ cell }) => cell.key === key);
-    const current = [at, opened].find(find) ?? shown.at(-1)?.cell.key;
+    const place = useRef(0); // where the cell is, or was before it went
+    const current = [at, opened].find(find) ?? shown[Math.min(place.current, shown.length - 1)]?.cell.key;
+    place.current = Math.max(0, shown.findIndex(({ cell }) => cell.key === current));
     useKeptFocus(root, rows);
     const keyOf = (/** @type {any} */ event) => event.target.closest?.('[data-key]')?.dataset.key ?? '';
     const onKeyDown = (/** @type {any} */ event) => {
