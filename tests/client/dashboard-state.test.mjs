@@ -36,13 +36,12 @@ test('time runs between two readings, and never below a second', () => {
     assert.equal(again(null, now), null);
 });
 
-test('a failure names its connection and what to look at', () => {
+test('a failure names its connection and what is wrong with it', () => {
     const failed = (fields) => trouble({ connection: 'local', status: null, code: 'provider_rejected', ...fields });
-    assert.deepEqual(failed({ status: 401 }), { title: '“local” was refused by its server', todo: 'Look at its key.' });
-    assert.equal(failed({ status: 404 }).todo, 'Look at its address and its model.');
-    assert.equal(failed({ code: 'provider_unavailable' }).todo, 'Is its server running?');
-    assert.equal(failed({ status: 503, code: 'provider_unavailable' }).title, '“local” cannot be reached');
-    assert.equal(failed({}).title, '“local” gave no summary');
+    assert.equal(failed({ status: 401 }), '“local” was refused by its server');
+    assert.equal(failed({ status: 404 }), '“local” was not found');
+    assert.equal(failed({ status: 503, code: 'provider_unavailable' }), '“local” cannot be reached');
+    assert.equal(failed({}), '“local” gave no summary');
 });
 
 test('a connection is told of while it is left alone or missing, and not while it is well', () => {
@@ -61,7 +60,7 @@ test('a frontend that is waited for, and one that is answering', () => {
     assert.equal(waitsFor({ connection: 'ST', calls: 2, leased: 2 }), '“ST” is answering 2 prompts.');
 });
 
-test('turns until the next fold: with a window that is not full, with some over it, in compat, skipped ones apart', () => {
+test('turns until the next fold: of a window that is not full, with some over it, in compat, with skipped ones', () => {
     assert.equal(untilFold(STATUS, SETTINGS.layered), 9);
     assert.equal(untilFold(status({ counts: { turns: 12, skipped: 0 }, backlog: { turns: 2 } }), SETTINGS.layered), 1);
     const folded = status({ counts: { turns: 400, skipped: 0 }, layers: [{ turns: 360 }, { turns: 30 }] });
@@ -74,7 +73,9 @@ test('the calm line says what holds', () => {
     assert.equal(calm(STATUS, SETTINGS), 'Nothing needs folding yet; 9 more turns until the next fold.');
     const folded = { counts: { turns: 12, skipped: 0 }, backlog: { turns: 2 }, summarized_through: { index: 5 } };
     assert.equal(calm(status(folded), SETTINGS), 'Everything is folded; 1 more turn until the next fold.');
-    assert.match(calm(status({ backlog: { turns: 5 } }), SETTINGS), /^5 turns wait to be folded/);
+    assert.match(calm(status({ backlog: { turns: 5 } }), SETTINGS), /^5 turns wait to be folded.* next message\.$/);
+    const failed = { backlog: { turns: 5 }, last_error: { retry_at: 'soon' } };
+    assert.match(calm(status(failed), SETTINGS), /tried again by itself\.$/);
     const paused = status({ paused: true, backlog: { turns: 1 } });
     assert.equal(calm(paused, SETTINGS), 'Paused: nothing folds by itself. 1 turn waits.');
     assert.match(calm(status({ enabled: false }), SETTINGS), /switched off/);

@@ -55,7 +55,8 @@ const wait = (turns) => `${counted(turns, 'turn')} ${turns === 1 ? 'waits' : 'wa
 /** @param {Status} status @param {any} layered */
 function calmLayers(status, layered) {
     const until = untilFold(status, layered);
-    if (until <= 0) return `${wait(status.backlog.turns)} to be folded. It goes on with the next message.`;
+    const goesOn = status.last_error?.retry_at ? 'It is tried again by itself.' : 'It goes on with the next message.';
+    if (until <= 0) return `${wait(status.backlog.turns)} to be folded. ${goesOn}`;
     const next = `${number(until)} more ${until === 1 ? 'turn' : 'turns'} until the next fold.`;
     return `${status.summarized_through ? 'Everything is folded' : 'Nothing needs folding yet'}; ${next}`;
 }

@@ -16,12 +16,11 @@ export function Trouble({ status: { job, last_error: error, connection } }) {
 
 /** @param {{error: import('../../turnfold.js').Failure, now: number}} props */
 function Failed({ error, now }) {
-    const { title, todo } = trouble(error);
     const next = again(error.retry_at, now) ?? 'It is tried again with the next message, or with Summarize now.';
     return html`<div class="note error" role="group" aria-label="The last error">
-        <p><strong>${title}</strong>${error.status && ` (status ${error.status})`}</p>
+        <p><strong>${trouble(error)}</strong>${error.status && ` (status ${error.status})`}</p>
         <p class="said">${error.detail}</p>
-        <p>${next} No message is lost: what waits is sent word for word. ${todo} <${Look} /></p>
+        <p>${next} No message is lost: what waits is sent word for word. <${Look} /></p>
     </div>`;
 }
 

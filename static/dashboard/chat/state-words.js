@@ -33,16 +33,15 @@ export function again(time, now) {
     return seconds > 0.5 ? `Tries again in ${span(seconds)}.` : 'Tries again now.';
 }
 
-/** What failed last, and what to look at. @param {import('../../turnfold.js').Failure} failure */
-export function trouble({ code, connection, status }) {
-    const [what, todo] = /** @type {Record<number, [string, string]>} */ ({
-        401: ['was refused by its server', 'Look at its key.'], 403: ['was refused by its server', 'Look at its key.'],
-        404: ['was not found', 'Look at its address and its model.'],
-        429: ['is asked to wait by its server', 'That is busy, or a quota is used up.'],
-    })[status ?? 0] ?? (code === 'provider_unavailable'
-        ? ['cannot be reached', 'Is its server running?'] : ['gave no summary', 'Test it, or choose another model.']);
-    return { title: `“${connection}” ${what}`, todo };
-}
+const FAULTS = /** @type {Record<string, string>} */ ({
+    401: 'was refused by its server', 403: 'was refused by its server', 404: 'was not found',
+    429: 'is asked to wait by its server',
+});
+
+/** What failed last, in a few words; the failure's own detail says what to do.
+ *  @param {import('../../turnfold.js').Failure} failure */
+export const trouble = ({ code, connection, status }) => `“${connection}” ${FAULTS[status ?? '']
+    ?? (code === 'provider_unavailable' ? 'cannot be reached' : 'gave no summary')}`;
 
 /** The state of a connection where it deserves a word, else null. @param {Status['connection']} connection
  *  @param {number} now @param {boolean} [working] a job calls it */
