@@ -187,10 +187,10 @@ def test_a_snippet_by_hand(dashboard: Dashboard, chat: str) -> None:
 def test_a_snippet_by_hand_from_another_page(dashboard: Dashboard, chat: str) -> None:
     """An address may say which messages it is to stand for; the dialog closes with Escape."""
     layered(dashboard.service, chat, 4)
-    page = dashboard.open("chats", chat, **{"from": 2, "to": 3})
+    page = dashboard.open("chats", chat, first=2, last=3)
     dialog = page.get_by_role("dialog", name="Write a snippet")
     expect(dialog.get_by_label("First message")).to_have_value("2")
     expect(dialog.get_by_label("Last message")).to_have_value("3")
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
-    expect(page).not_to_have_url(re.compile("from="))
+    expect(page).not_to_have_url(re.compile("first="))

@@ -3,6 +3,7 @@ import { html, useState } from '../vendor/htm-preact.js';
 import { useAction } from '../actions.js';
 import { places } from '../format.js';
 import { Button, Dialog, Failure, Field } from '../parts.js';
+import { href } from '../router.js';
 import { chat, useLoad } from '../server.js';
 import { notifyStep, useUndo } from './snippet-steps.js';
 import { openPlaces } from './snippet-words.js';
@@ -44,6 +45,8 @@ export function NewSnippet({ chat: id, strata, from, to, onWritten, onClose, rel
             <${Button} key=${place.first_index} kind="quiet" onClick=${() => choose(place)}>
                 ${places(place.first_index, place.last_index)}</${Button}>`)}
             ${free.length > MOST_PLACES && 'and more'}</p>`}
+        <p class="about">They can also be chosen on the page of the
+            ${' '}<a href=${href(['chats', id, 'messages'], { at: first })}>messages</a>.</p>
         <div class="snippet-ends">
             <${Place} label="First message" value=${first} most=${most} onInput=${setFirst} found=${ends[0]} />
             <${Place} label="Last message" value=${last} most=${most} onInput=${setLast} found=${ends[1]} />

@@ -18,24 +18,24 @@ export function Strata({ id, chat: about, status, route }) {
     const { data: now, error, reload } = useLoad(read, [id], { chat: id });
     const data = useSame(now);
     const undo = useUndo(id, reload);
-    const { snippet: opened, from, to } = route.query;
+    const { snippet: opened, first, last } = route.query;
     const layered = about.strategy === 'layered';
     const actions = about.strategy !== 'none' && html`
-        ${layered && html`<${Button} onClick=${() => amend({ from: '', write: 1 })}>Write a snippet</${Button}>`}
+        ${layered && html`<${Button} onClick=${() => amend({ write: 1 })}>Write a snippet</${Button}>`}
         <${Button} busy=${undo.busy} onClick=${undo.run}>Undo last change</${Button}>`;
-    const writing = layered && (route.query.write || from);
+    const writing = layered && (route.query.write || first);
     const onWritten = (/** @type {any} */ made) => {
         reload();
-        amend({ write: '', from: '', to: '', snippet: made.id });
+        amend({ write: '', first: '', last: '', snippet: made.id });
     };
     return html`<${Section} title="Strata" id="strata" actions=${actions}>
         <${Failure} error=${error} retry=${reload} />
         ${!data && !error && html`<${Loading} what="Drawing the memory" />`}
         ${data && html`<${Ground} id=${id} strata=${data} status=${status} settings=${about.effective_settings}
             opened=${opened} reload=${reload} />`}
-        ${data && writing && html`<${NewSnippet} chat=${id} strata=${data} from=${from} to=${to} reload=${reload}
+        ${data && writing && html`<${NewSnippet} chat=${id} strata=${data} from=${first} to=${last} reload=${reload}
             onWritten=${onWritten}
-            onClose=${() => amend({ write: '', from: '', to: '' })} />`}
+            onClose=${() => amend({ write: '', first: '', last: '' })} />`}
     </${Section}>`;
 }
 
