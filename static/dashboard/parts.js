@@ -2,7 +2,7 @@
 import { html, useEffect, useRef, useState } from './vendor/htm-preact.js';
 import { detailOf } from './server.js';
 
-/** A button. `kind`: plain, primary, danger, quiet. While `busy` it cannot be pressed again, and keeps the focus it has.
+/** A button. `kind`: plain, primary, danger, quiet. While `busy` it cannot be pressed again, and keeps its focus.
  *  @param {any} props */
 export const Button = ({ kind = 'plain', busy = false, disabled = false, onClick, children, ...rest }) => html`
     <button type="button" ...${rest} class=${`button ${kind}`} aria-busy=${busy} aria-disabled=${busy || undefined}

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.dashboard.conftest import OpenDashboard
-from tests.support.dashboard import PHONE, Dashboard
+from tests.support.dashboard import PHONE, WIDE, Dashboard
 from tests.support.fake_model import FakeModel
 
 SMALL = {"layered": {"verbatim_turns": 2, "turns_per_batch": 2, "snippets_per_layer": 3, "snippets_per_promotion": 2}}
@@ -102,7 +102,7 @@ def test_the_curve_follows_the_page(dashboard: Dashboard, chat: str) -> None:
     page.set_viewport_size(PHONE)
     page.wait_for_function("document.querySelector('.u-wrap').clientWidth < 390")
     assert dashboard.too_wide() == []
-    page.set_viewport_size({"width": 1280, "height": 900})
+    page.set_viewport_size(WIDE)
     page.emulate_media(color_scheme="light")
 
 

@@ -9,8 +9,8 @@ from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request,
 from tests.support.javascript import CLIENT
 from tests.support.service import Service
 
-WIDE = {"width": 1280, "height": 900}
-PHONE = {"width": 390, "height": 844}
+WIDE: ViewportSize = {"width": 1280, "height": 900}
+PHONE: ViewportSize = {"width": 390, "height": 844}
 PATIENCE_MS = 15_000  # machines are busy; what is there sooner is not waited for
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 AXE = """async ([rules, place]) => {

@@ -17,17 +17,18 @@ export function Session({ id, chat: about, reload }) {
         setSession('');
         reload();
     }, { done: 'The session is forgotten.', quiet: true });
-    if (about.strategy !== 'summary_buffer') return null;
+    const { scope } = about.effective_settings.summary_buffer;
+    if (about.strategy !== 'summary_buffer' || scope !== 'session') return null;
     /** @param {any} event */
     const onSubmit = (event) => { event.preventDefault(); setAsks(true); };
     return html`<${Section} title="Sessions"
-        about="Where requests name a session, what is remembered of one can be forgotten.">
+        about="Each session that requests name has messages and a summary of its own. One can be forgotten here.">
         <form onSubmit=${onSubmit}>
             <${TextLine} label="Session" required value=${session} onText=${setSession} />
             <${Failure} error=${forget.error} />
             <${Button} kind="danger" type="submit" busy=${forget.busy}>Forget the session</${Button}>
         </form>
         ${asks && html`<${Confirm} title="Forget this session?" yes="Forget it" onYes=${forget.run} onClose=${close}
-            text="What is remembered of it goes; the history of the chat stays as it is." />`}
+            text="Its messages and its summary go for good; those of the chat itself stay." />`}
     </${Section}>`;
 }
