@@ -4,7 +4,7 @@ import json
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, expect
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, ViewportSize, expect
 
 from tests.support.javascript import CLIENT
 from tests.support.service import Service
