@@ -3,32 +3,25 @@
 The views are those of one old chat on its way into memory, in their order: each goes on where the one before it ended.
 """
 
-import json
-import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from textwrap import shorten
 
 from playwright.sync_api import Locator, ViewportSize
 
 from tests.support.chromium import chromium
-from tests.support.fake_exchange import Request
 from tests.support.fake_model import FakeModel
 from tests.support.service import Service, running
-from tests.support.tavern import ROOT, VERSIONS, SillyTavern, serving
+from tests.support.tavern import VERSIONS, SillyTavern, serving
 from tests.support.tavern_page import TavernPage
 from tests.support.tavern_panel import Panel
+from tests.support.told_story import NARRATOR, gist, story
 
-STORY = ROOT / "static" / "demo" / "story.jsonl"
-NARRATOR = "Captain Osk"
 TURNS = 120
 FOLDED = 12  # calls of the writer, until the picture of the progress
-LABEL = re.compile(rf"^(Juno|{NARRATOR}|[\w ]+ memory): ", re.MULTILINE)
-TAGGED = re.compile(r"<(?:passage|memory_lines)>(.*?)</", re.DOTALL)
 SCREEN: ViewportSize = {"width": 1280, "height": 800}
 TALL: ViewportSize = {"width": 1280, "height": 1700}
 
@@ -44,13 +37,6 @@ class Stage:
 
 
 View = Callable[[Stage], Locator]
-
-
-def gist(request: Request) -> str:
-    """What a model might say of a passage, or of memory that is merged: how some of its lines begin."""
-    told = LABEL.sub("", TAGGED.findall(request.user)[-1]).replace("*", "").replace('"', "")
-    starts = [line.strip().split(". ")[0].rstrip(".") for line in told.splitlines() if len(line) > 60]
-    return ". ".join(shorten(start, 110, placeholder="") for start in starts[:3]) + "."
 
 
 @contextmanager
@@ -70,11 +56,10 @@ def staged(folder: Path, sillytavern: SillyTavern, turns: int = TURNS) -> Iterat
 
 def backlog(stage: Stage) -> Locator:
     """The question about an old chat."""
-    _, *messages = [json.loads(line) for line in STORY.read_text(encoding="utf-8").splitlines()]
     page = stage.tavern
     page.js("name => tavernTest.character(name)", NARRATOR)
     page.open(NARRATOR)
-    told = messages[: 2 * stage.turns + 1]
+    told = story()[: 2 * stage.turns + 1]
     name = page.tavern.seed_chat(NARRATOR, "Crossing the Veyl", told, {"integrity": "crossing"})
     page.open_chat(name)
     found = page.page.locator("dialog[open]:has(.turnfold-backlog)")
