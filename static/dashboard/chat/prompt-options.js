@@ -61,7 +61,7 @@ function viewItems(views, named) {
 /** @param {string} own @returns {[string, string][]} */
 function strategyItems(own) {
     const others = Object.keys(STRATEGIES).filter((name) => name !== own);
-    return [['', `${STRATEGIES[own] ?? own} (the chat’s own)`],
+    return [['', `${STRATEGIES[own] ?? own} (its own)`],
         ...others.map((name) => /** @type {[string, string]} */ ([name, `As it would be: ${STRATEGIES[name]}`]))];
 }
 
@@ -99,12 +99,12 @@ function Choices({ words, strategy, views }) {
         <${Typed} name="max_tokens" label="Kept for the answer" ...${count} placeholder="up to 1,024"
             hint="Tokens (max_tokens). Needs a context size." />
         <${Choice} name="memory_placement" label="Memory placement" words=${words}
-            items=${plain('As the view or chat has it', ...placements)} />
+            items=${plain('The view’s, or the chat’s', ...placements)} />
         <${Choice} name="format" label="Format" words=${words}
-            items=${plain('As the view has it, or openai', 'openai', 'anthropic', 'text')} />
+            items=${plain('The view’s, or openai', 'openai', 'anthropic', 'text')} />
         <${Choice} name="names" label="Names" words=${words} hint="How the prompt says who speaks."
-            items=${plain('As the view or chat has it', 'auto', 'none', 'field', 'prefix')} />
+            items=${plain('The view’s, or the chat’s', 'auto', 'none', 'field', 'prefix')} />
         <${Choice} name="tool_history" label="Past tool calls" words=${words}
-            items=${plain('As the view has it, or pair', 'pair', 'omit')} />
+            items=${plain('The view’s, or pair', 'pair', 'omit')} />
     </div>`;
 }
