@@ -15,7 +15,7 @@ export function KeyDialog({ onOpen }) {
     }, { quiet: true });
     /** @param {any} event */
     const onSubmit = (event) => { event.preventDefault(); void open.run(); };
-    return html`<${Dialog} title="This server asks for a key" onClose=${() => {}}>
+    return html`<${Dialog} title="This server asks for a key">
         <form onSubmit=${onSubmit}>
             <p>It is the value of <code>TURNFOLD_API_KEY</code> on the server.</p>
             <${Field} label="Key" type="password" required autocomplete="current-password" value=${key}

@@ -75,8 +75,9 @@ export function useId() {
 }
 
 /**
- * A dialog over the page: the browser's own, so that the keyboard stays in it and Escape closes it.
- * @param {{title: string, onClose: () => void, children?: any, foot?: any, wide?: boolean}} props
+ * A dialog over the page: the browser's own, so that the keyboard stays in it and Escape closes it. Without `onClose` it
+ * stays.
+ * @param {{title: string, onClose?: () => void, children?: any, foot?: any, wide?: boolean}} props
  */
 export function Dialog({ title, onClose, children, foot, wide = false }) {
     const box = useRef(/** @type {any} */ (null));
@@ -88,11 +89,18 @@ export function Dialog({ title, onClose, children, foot, wide = false }) {
         return () => { dialog.close(); before?.focus?.(); }; // what is behind an open one takes no focus
     }, []);
     /** @param {any} event */
-    const onCancel = (event) => { event.preventDefault(); onClose(); };
-    return html`<dialog ref=${box} class=${wide ? 'wide' : ''} aria-labelledby=${id} onCancel=${onCancel}>
+    const onCancel = (event) => { event.preventDefault(); onClose?.(); };
+    // Browsers close it without asking at a second Escape, and at the first where nothing was clicked yet.
+    const onClosed = () => {
+        if (!box.current?.isConnected) return;
+        onClose?.();
+        requestAnimationFrame(() => { if (box.current && !box.current.open) box.current.showModal(); });
+    };
+    return html`<dialog ref=${box} class=${wide ? 'wide' : ''} aria-labelledby=${id} onCancel=${onCancel}
+        onClose=${onClosed}>
         <header class="dialog-head">
             <h2 id=${id}>${title}</h2>
-            <${Button} kind="quiet" aria-label="Close" onClick=${onClose}>✕</${Button}>
+            ${onClose && html`<${Button} kind="quiet" aria-label="Close" onClick=${onClose}>✕</${Button}>`}
         </header>
         <div class="dialog-body">${children}</div>
         ${foot && html`<footer class="actions">${foot}</footer>`}

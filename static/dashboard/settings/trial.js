@@ -17,9 +17,9 @@ const Rendered = ({ shown }) => html`
 /** @param {{shown: any}} props */
 const Outcome = ({ shown }) => html`
     ${shown.problem && html`<${Note} kind="warning"><p class="said">${shown.problem.detail}</p></${Note}>`}
-    ${shown.text !== null && html`<figure class="outcome"><figcaption>${[
-        `By ${shown.connection}${shown.model ? `, ${shown.model}` : ''}`, `${number(shown.text_tokens)} tokens`,
-        `${number(shown.latency_ms)} ms`].join(' · ')}</figcaption>
+    ${shown.text !== null && html`<figure class="outcome"><figcaption>By <bdi>${shown.connection}</bdi>${
+        shown.model && html`, <bdi>${shown.model}</bdi>`}${
+        ` · ${number(shown.text_tokens)} tokens · ${number(shown.latency_ms)} ms`}</figcaption>
         <blockquote class="said">${shown.text}</blockquote></figure>`}`;
 
 /** @param {{chats: [string, string][], settings: Record<string, any>}} props `settings`: those not saved yet */
