@@ -75,8 +75,8 @@ export function useId() {
 }
 
 /**
- * A dialog over the page: the browser's own, so that the keyboard stays in it and Escape closes it. Without `onClose` it
- * stays.
+ * A dialog over the page: the browser's own, so that the keyboard stays in it and Escape closes it. Without `onClose`
+ * it stays.
  * @param {{title: string, onClose?: () => void, children?: any, foot?: any, wide?: boolean}} props
  */
 export function Dialog({ title, onClose, children, foot, wide = false }) {

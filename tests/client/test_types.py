@@ -26,6 +26,11 @@ def test_types_of_the_extension(packaged: Path) -> None:
     assert check(*sorted(packaged.glob("*.js"))) == ""
 
 
+def test_types_of_the_dashboard() -> None:
+    """Every module that the dashboard's page loads is right."""
+    assert check(ROOT / "static" / "dashboard" / "main.js") == ""
+
+
 def test_a_wrong_type_is_found(tmp_path: Path) -> None:
     """A call with the wrong argument is told with its place."""
     wrong = tmp_path / "wrong.js"

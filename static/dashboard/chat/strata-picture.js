@@ -50,7 +50,8 @@ export function Picture({ chat, bands, single, opened, describedby, onOpen, onMo
     const fresh = useArrivals(bands);
     const drawn = useMemo(() => { // the same nodes are not looked at again while only the tip moves
         const drawing = { chat, single, opened, current, fresh, onOpen };
-        return layout.map((one) => html`<${Stratum} key=${one.band.key} ...${one} drawing=${drawing} onMore=${onMore} />`);
+        return layout.map((one) => html`
+            <${Stratum} key=${one.band.key} ...${one} drawing=${drawing} onMore=${onMore} />`);
     }, [layout, chat, single, opened, current, fresh, onOpen, onMore]);
     const told = find(tip);
     return html`<div class="strata" ref=${root} role="group" aria-label="Strata of the memory"
