@@ -5,6 +5,7 @@ import { useNews } from './news.js';
 
 const KEY = 'turnfold.key';
 const REST_MS = 400; // between two readings of the same thing, however much happens
+const REST_SHARE = 4; // times what a reading took: a page that is costly to read keeps nothing else waiting
 const locked = new EventTarget();
 
 const kept = sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY) ?? '';
@@ -107,6 +108,7 @@ class Reader {
     async #read(cut) {
         this.wanted = false;
         this.reading = true;
+        const begun = performance.now();
         try {
             const data = await this.load(cut.signal);
             if (cut === this.cut) this.tell({ data, error: null, loading: false });
@@ -120,6 +122,6 @@ class Reader {
         this.timer = setTimeout(() => {
             this.timer = 0;
             if (this.wanted && cut === this.cut) void this.#read(cut);
-        }, REST_MS);
+        }, Math.max(REST_MS, REST_SHARE * (performance.now() - begun)));
     }
 }

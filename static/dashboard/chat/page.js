@@ -4,6 +4,8 @@ import { nameOf } from '../format.js';
 import { Badge, Failure, Loading, Tabs } from '../parts.js';
 import { href } from '../router.js';
 import { chat, useLoad } from '../server.js';
+import { ExportFiles } from './care-export.js';
+import { Repair } from './care-repair.js';
 import { CarePage } from './care.js';
 import { MemoryPage } from './memory.js';
 import { MessagesPage } from './messages.js';
@@ -36,7 +38,7 @@ export function ChatPage({ route }) {
         return { about, status };
     };
     const { data, error, reload } = useLoad(read, [id], { chat: id });
-    if (!data && error) return html`<h1>Chat</h1><${Failure} error=${error} retry=${reload} />`;
+    if (!data && error) return html`<${Unread} id=${id} error=${error} reload=${reload} />`;
     if (!data) return html`<h1 class="unseen">Chat</h1><${Loading} what="Opening the chat" />`;
     const { about, status } = data;
     const [, , Page] = TABS.find(([name]) => name === tab) ?? TABS[0];
@@ -57,3 +59,10 @@ export function ChatPage({ route }) {
         <${Tabs} label="Parts of the chat" items=${items} />
         <${Page} ...${given} />`;
 }
+
+/** A chat that cannot be shown: damaged perhaps, and then still to be repaired and taken home.
+ *  @param {{id: string, error: any, reload: () => void}} props */
+const Unread = ({ id, error, reload }) => html`
+    <h1>Chat</h1>
+    <${Failure} error=${error} retry=${reload} />
+    ${error.status >= 500 && html`<${Repair} id=${id} reload=${reload} /><${ExportFiles} id=${id} />`}`;
