@@ -12,6 +12,7 @@ import httpx
 import uvicorn
 from fastapi import FastAPI
 
+from app.assembly import Server
 from app.main import create_app
 from tests.support.parts import assembled
 
@@ -75,14 +76,29 @@ def turn_lines(turn: int) -> list[dict[str, str]]:
     ]
 
 
+class _Server(uvicorn.Server):
+    """Lets streams end before it waits for all answers, as `turnfold serve` does."""
+
+    def __init__(self, config: uvicorn.Config, parts: Server) -> None:
+        super().__init__(config)
+        self._watching = parts.services.watching
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._watching.close()
+        await super().shutdown(sockets)
+
+
 @contextmanager
-def running(folder: Path, **settings: Any) -> Iterator[Service]:
-    """Serve a fresh application on a free port until the block ends; stopping it is a clean shutdown."""
+def running(folder: Path, at: int = 0, **settings: Any) -> Iterator[Service]:
+    """Serve a fresh application on a port, or on any that is free, until the block ends; stopping it is a clean
+    shutdown.
+    """
     database = folder / "turnfold.db"
-    app = create_app(server=assembled(database, **settings))
-    listener = socket.create_server(("127.0.0.1", 0))
+    parts = assembled(database, **settings)
+    app = create_app(server=parts)
+    listener = socket.create_server(("127.0.0.1", at))
     config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="on", ws="none")
-    server = uvicorn.Server(config)
+    server = _Server(config, parts)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     service = Service(app, f"http://127.0.0.1:{listener.getsockname()[1]}", database)
