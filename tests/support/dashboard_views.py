@@ -24,10 +24,15 @@ from tests.support.fake_replies import answer
 from tests.support.service import Service, running
 from tests.support.told_story import NARRATOR, PLAYER, gist, lines, spent
 
-MARGIN = 24
+MARGIN = 16
 SLOW_S = 0.4
 STORY = "the-dry-mail"
-TITLES = {STORY: "The Dry Mail", "letters": "Letters from the Veyl", "lamp": "The lamp at Cold Stair"}
+TITLES = {
+    STORY: "The Dry Mail",
+    "letters": "Letters from the Veyl",
+    "lamp": "The lamp at Cold Stair",
+    "cards": "A game of seven hands",
+}
 SMALL = {"verbatim_turns": 10, "turns_per_batch": 3, "snippets_per_layer": 8, "snippets_per_promotion": 3}
 REFUSED = "gives like a bed"  # what the model of the pictures refuses to sum up
 PRICES = {json.dumps(["default", "local-8b"], separators=(",", ":")): {"input": 0.4, "output": 1.6, "currency": "$"}}
@@ -107,6 +112,7 @@ def told(stage: Stage) -> None:
     fields = {"provider": "openai", "base_url": stage.writer.base_url, "model": "local-8b", "concurrency": 1}
     stage.service.put("/connections/default", fields)
     stage.service.put("/connections/attic", {**fields, "model": "attic-70b", "base_url": "http://127.0.0.1:9"})
+    tell(stage, "cards", 31, strategy="none")
     tell(stage, "lamp", 61, strategy="rolling")
     tell(stage, "letters", 241, "none", settings={"on_backlog": "ask"})
     tell(stage, STORY, 327, settings={"on_backlog": "all", "layered": SMALL})
@@ -122,7 +128,7 @@ def first_run(stage: Stage) -> Shot:
     dashboard = stage.page()
     page = dashboard.open()
     page.get_by_role("button", name="Play the demo story").wait_for()
-    return Shot(dashboard, page.locator("main"))
+    return Shot(dashboard, dashboard.section("Connect a frontend"))
 
 
 def home(stage: Stage) -> Shot:
@@ -131,7 +137,7 @@ def home(stage: Stage) -> Shot:
     dashboard = stage.page()
     page = dashboard.open()
     expect(page.get_by_role("link", name=TITLES[STORY])).to_be_visible()
-    return Shot(dashboard, page.locator("main"))
+    return Shot(dashboard, page.get_by_text("Ghosted messages stay stored"))
 
 
 def opened(stage: Stage, **options: Any) -> Dashboard:
@@ -146,9 +152,15 @@ def opened(stage: Stage, **options: Any) -> Dashboard:
 
 
 def memory(stage: Stage) -> Shot:
-    """The strata, and what stands under them."""
+    """The strata."""
     dashboard = opened(stage)
-    return Shot(dashboard, dashboard.page.locator("main"))
+    return Shot(dashboard, dashboard.section("Strata"))
+
+
+def figures(stage: Stage) -> Shot:
+    """What stands under the strata."""
+    dashboard = opened(stage)
+    return Shot(dashboard, dashboard.section("Costs"), dashboard.section("Tokens over time"))
 
 
 def memory_dark(stage: Stage) -> Shot:
@@ -194,7 +206,7 @@ def prompt(stage: Stage) -> Shot:
     dashboard = stage.page()
     page = dashboard.open("chats", STORY, "prompt", context_size=8192, system_prompt=f"You are {NARRATOR}.")
     page.get_by_role("heading", name="Prompt", exact=True).wait_for()
-    return Shot(dashboard, page.locator("ol.prompt > li").nth(9))
+    return Shot(dashboard, page.locator("ol.prompt > li").nth(5), dashboard.section("Budget"))
 
 
 def search(stage: Stage) -> Shot:
@@ -202,15 +214,15 @@ def search(stage: Stage) -> Shot:
     dashboard = stage.page()
     page = dashboard.open("chats", STORY, "messages", q="goose lamp")
     page.locator(".hits > li").first.wait_for()
-    return Shot(dashboard, page.locator(".hits > li").nth(6))
+    return Shot(dashboard, page.locator(".hits > li").nth(6), page.get_by_role("search"))
 
 
 def messages(stage: Stage) -> Shot:
     """The history, ghosted and not."""
     dashboard = stage.page()
-    page = dashboard.open("chats", STORY, "messages", at=303)
-    page.get_by_text("#303").first.wait_for()
-    return Shot(dashboard, page.locator("ol.lines > li").nth(5))
+    page = dashboard.open("chats", STORY, "messages", at=302)
+    page.get_by_text("#302").first.wait_for()
+    return Shot(dashboard, page.locator("ol.lines > li").nth(5), page.get_by_role("search"))
 
 
 def connections(stage: Stage) -> Shot:
@@ -222,7 +234,7 @@ def connections(stage: Stage) -> Shot:
     dashboard = stage.page()
     page = dashboard.open("connections")
     expect(page.get_by_text("left alone")).to_be_visible()
-    return Shot(dashboard, page.locator("main"))
+    return Shot(dashboard, page.get_by_role("listitem", name="extractive"))
 
 
 def prompts(stage: Stage) -> Shot:
@@ -231,7 +243,7 @@ def prompts(stage: Stage) -> Shot:
     page = dashboard.open("chats", STORY, "settings")
     page.get_by_label("Prompt for merges").wait_for()
     dashboard.button("Try it out").click()
-    page.locator(".outcome").wait_for()
+    page.get_by_text("Prompt for it", exact=True).click()
     return Shot(dashboard, dashboard.section("Try it"), dashboard.section("Prompts"))
 
 
@@ -239,6 +251,7 @@ VIEWS: dict[str, View] = {
     "first-run": first_run,
     "home": home,
     "memory": memory,
+    "figures": figures,
     "memory-dark": memory_dark,
     "memory-phone": memory_phone,
     "backlog": backlog,
