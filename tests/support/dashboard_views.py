@@ -171,7 +171,7 @@ def memory_dark(stage: Stage) -> Shot:
 
 def memory_phone(stage: Stage) -> Shot:
     """The same on a phone."""
-    dashboard = stage.page(viewport=PHONE, device_scale_factor=2)
+    dashboard = stage.page(viewport=PHONE, device_scale_factor=1.5)
     page = dashboard.open("chats", STORY)
     page.locator(".strata [data-key]").first.wait_for()
     return Shot(dashboard, dashboard.section("Strata"))
