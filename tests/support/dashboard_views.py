@@ -152,8 +152,9 @@ def opened(stage: Stage, **options: Any) -> Dashboard:
 
 
 def memory(stage: Stage) -> Shot:
-    """The strata."""
+    """The strata, and how to read them."""
     dashboard = opened(stage)
+    dashboard.page.get_by_text("How to read this picture").click()
     return Shot(dashboard, dashboard.section("Strata"))
 
 
