@@ -144,10 +144,12 @@ def test_the_command_is_there(programs: Path, environment: dict[str, str], tmp_p
 
 
 def test_the_server_starts_and_stops(server: subprocess.Popen[bytes], port: int, tmp_path: Path) -> None:
-    """A server started from the wheel becomes ready on a new database and ends soon after SIGTERM."""
+    """A server started from the wheel becomes ready on a new database, has the dashboard, and ends after SIGTERM."""
     address = f"http://127.0.0.1:{port}"
     said = tmp_path / "server.log"
     assert _becomes_ready(f"{address}/readyz", server), said.read_text(encoding="utf-8")
     assert _get(f"{address}/healthz") == 200
+    dashboard = ("/", "/static/dashboard/main.js", "/static/demo/story.jsonl")
+    assert {_get(f"{address}{path}") for path in dashboard} == {200}
     server.send_signal(signal.SIGTERM)
     assert server.wait(STOPPING_S) in {0, -signal.SIGTERM}, said.read_text(encoding="utf-8")
