@@ -1,6 +1,7 @@
 """Connections: the environment's default, the extractive summarizer that is always there, and stored ones."""
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +19,7 @@ from app.store.engine import Database
 from app.store.tables import ConnectionRow
 from app.store.vault import Vault
 
+_KEY = "encrypted_api_key"
 EXTRACTIVE = Connection(name="extractive", provider="extractive")
 
 
@@ -85,19 +87,24 @@ class Connections:
             return self._view(session, name)
 
     def put(self, name: str, fields: dict[str, Any], *, keep_key: bool, api_key: str | None) -> ConnectionView:
-        """Replace a connection; with `keep_key` its key stays if it still goes to the same place."""
+        """Replace a connection; with `keep_key` its key stays if it still goes to the same place.
+
+        What is known of how it fares is forgotten, whether anything is another or not.
+        """
         if name == EXTRACTIVE.name:
             raise Conflict("The extractive connection is built in and cannot be changed; choose another name.")
         _check(fields)
         with self.db.write() as session:
             old = stored.find(session, name)
             kept = old.encrypted_api_key if old and keep_key and _same_place(old, fields) else None
-            if old is None or any(getattr(old, field) != value for field, value in fields.items()):
+            values = {**fields, _KEY: self._locked(old, api_key) if api_key else kept}
+            changed = {field for field, value in values.items() if old is None or getattr(old, field) != value}
+            if changed - {_KEY}:
                 client_calls.withdraw(session, client_calls.of_connection(name))
-            locked = self.vault.lock(api_key) if api_key else kept
-            stored.save(session, name, {**fields, "encrypted_api_key": locked})
-            session.flush()
-            note_settings(session, "connections")
+            if changed:
+                stored.save(session, name, values)
+                session.flush()
+                note_settings(session, "connections")
             view = self._view(session, name)
         self.servers.forget(name)
         return view
@@ -126,6 +133,14 @@ class Connections:
     def _read(self, name: str) -> Connection:
         with self.db.read() as session:
             return self.resolve(session, name)
+
+    def _locked(self, old: ConnectionRow | None, api_key: str) -> str:
+        """A key encrypted; as it is stored already if it is the same."""
+        if old is not None and old.encrypted_api_key is not None:
+            with suppress(InvalidRequest):  # stored under another secret
+                if self.vault.unlock(old.encrypted_api_key) == api_key:
+                    return old.encrypted_api_key
+        return self.vault.lock(api_key)
 
     def _view(self, session: Session, name: str) -> ConnectionView:
         connection, row = self.describe(session, name), stored.find(session, name)

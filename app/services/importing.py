@@ -18,7 +18,7 @@ from app.formats.recognize import TURNFOLD, open_chat, recognize
 from app.services.adopting import Offer, TakenIn, take_in, weigh
 from app.services.counters import ChatCounters
 from app.services.locating import Layout, locate
-from app.services.noting import note_history, telling_change
+from app.services.noting import note_history, note_memory
 from app.services.ports import Counter, Runner
 from app.services.reading import read_state, require_chat
 from app.services.recording import Draft, Size, insert, measure
@@ -94,11 +94,11 @@ class Importing:
         with self.db.write() as session:
             chat = require_chat(session, chat_id)
             where = locate(session, chat.key, chats.count_messages(session, chat.key), memory)
-            with telling_change(session, chat, "import"):
-                taken = take_in(session, chat, offer, where, log)
+            taken = take_in(session, chat, offer, where, log)
             job = None
             if taken.snippets:
                 chat.updated_at = now_ms()
+                note_memory(session, chat, "import")
                 job, _ = queue_if_due(session, read_state(session, chat))
             job_id = job.id if job else None
         if job_id is not None:

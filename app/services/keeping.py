@@ -203,7 +203,8 @@ def _change(session: Session, chat: Chat, fields: Mapping[str, Any]) -> Switched
         switched = switch(session, chat, fields["strategy"]) if fields.get("strategy") is not None else None
     if (chat.strategy, chat.settings) != before[3:]:
         session.flush()
-        state = retire(session, read_state(session, chat))  # another window, or memory that slept while messages went
+        with telling_change(session, chat, "settings"):  # another window, or memory that slept while messages went
+            state = retire(session, read_state(session, chat))
         former = resolve(chats.server_settings(session), before[4])[0]
         recall(session, chat.key, former, state.settings)
         if chat.strategy == before[3]:

@@ -21,12 +21,18 @@ from app.store.tables import Chat, Job, Snippet
 
 @contextmanager
 def telling_change(session: Session, chat: Chat, why: str) -> Iterator[None]:
-    """Whoever watches the chat is told if what a person does in here changes the memory that is sent."""
+    """Whoever watches the chat is told if what is done in here changes the memory that is sent."""
     before = chat.memory_version
     yield
     if chat.memory_version != before:
-        session.flush()
-        events.add(session, chat.key, "memory", {"why": why, "memory_version": chat.memory_version})
+        note_memory(session, chat, why)
+
+
+def note_memory(session: Session, chat: Chat, why: str, job: Job | None = None) -> None:
+    """Snippets have another text or other marks, whether they are sent or are parts of those that are."""
+    session.flush()
+    told = {"why": why, "memory_version": chat.memory_version}
+    events.add(session, chat.key, "memory", told, None if job is None else job.key)
 
 
 def note_history(session: Session, chat: Chat, why: str, messages_now: int | None = None) -> None:
@@ -67,8 +73,8 @@ def note_fold(session: Session, chat: Chat, job: Job, fold: Fold, snippet: Snipp
 
 
 def note_rewrite(session: Session, chat: Chat, job: Job, plan: Rewrite, snippet: Snippet) -> None:
-    """One summary was written anew. Rolling memory tells of it where `notify_client` is on, as Tryll's node does: with
-    the index of the newest turn covered, and the text itself.
+    """One summary was written anew. Rolling memory tells how where `notify_client` is on, as Tryll's node does: with
+    the index of the newest turn covered, and the text itself; else only that it is another one now.
     """
     told: dict[str, Any] = {
         "covered_through": plan.covered_through,
@@ -79,6 +85,8 @@ def note_rewrite(session: Session, chat: Chat, job: Job, plan: Rewrite, snippet:
         _, server = chats.surroundings(session, chat.key)
         if resolve(server, chat.settings)[0].rolling.notify_client:
             events.add(session, chat.key, "summarized", {**told, "summary_text": snippet.text}, job.key)
+        else:
+            note_memory(session, chat, "fold", job)
         return
     more = {"snippet_id": snippet.id, "layer": snippet.layer, "memory_version": chat.memory_version}
     events.add(session, chat.key, "summarized", {**told, **more}, job.key)

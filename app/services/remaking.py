@@ -9,7 +9,7 @@ from app.core.model import Message as CoreMessage
 from app.core.model import Strategy
 from app.core.summary import Summary
 from app.services.basis import Basis, note_success, still_ours
-from app.services.noting import note_progress
+from app.services.noting import note_memory, note_progress
 from app.services.reading import ChatState
 from app.store import jobs, messages, snippets, trees, versions
 from app.store.snippets import LiveSnippet
@@ -110,16 +110,17 @@ def commit_remake(session: Session, basis: Basis, remake: Remake, summary: Summa
     note_success(chat, changed=snippet.state == "live" and snippet.text != summary.text)
     job.done += 1
     job.total = max(job.total, job.done)
-    was_asked = snippet.asked
-    version = versions.keep(session, snippet, "regenerate" if was_asked else "heal")
-    if was_asked:
-        versions.note_step(session, chat.key, "regenerate", snippet.key, version)
+    why = "regenerate" if snippet.asked else "heal"
+    version = versions.keep(session, snippet, why)
+    if snippet.asked:
+        versions.note_step(session, chat.key, why, snippet.key, version)
     _renew(session, snippet, summary, source_tokens)
     column = messages.leaf_of(snippet.strategy)
     if column is not None and remake.covers:
         messages.cover(session, [message.key for message in remake.covers], column, snippet.key)
     if snippet.parent_key is not None:
         trees.mark_stale(session, [snippet.parent_key])
+    note_memory(session, chat, why, job)
     note_progress(session, job)
     return True
 

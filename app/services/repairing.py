@@ -13,7 +13,7 @@ from app.core.model import Strategy
 from app.core.resolving import contradictions, resolve_unclamped
 from app.core.retirement import turns_to_uncover, window_turns
 from app.errors import Conflict
-from app.services.noting import telling_change
+from app.services.noting import note_memory
 from app.services.ports import Runner
 from app.services.reading import read_history, read_state, require_chat
 from app.services.retiring import retire
@@ -57,8 +57,9 @@ class Repairing:
         (back_up or self.back_up)()
         with self.db.write() as session:
             chat = require_chat(session, chat_id)
-            with telling_change(session, chat, "repair"):
-                repaired, job_id = _mend_all(session, chat)
+            repaired, job_id = _mend_all(session, chat)
+            if any(one.fixed for one in repaired):
+                note_memory(session, chat, "repair")
         if job_id is not None:
             self.runner.poke(job_id)
         return repaired

@@ -13,7 +13,7 @@ from app.core.model import Strategy, Usage
 from app.errors import Conflict, NotFound
 from app.services.browsing import SnippetView, require_snippet, show_snippet
 from app.services.counters import ChatCounters
-from app.services.noting import telling_change
+from app.services.noting import note_memory
 from app.services.ports import Runner
 from app.services.preconditions import check_etag
 from app.services.reading import ChatState, read_state, require_chat
@@ -60,8 +60,7 @@ class Revising:
             snippet = require_snippet(session, chat, snippet_id)
             check_etag("snippet", snippet.revision, if_match)
             _require_standing(session, snippet, "edited")
-            with telling_change(session, chat, "edit"):
-                job_id = _rewrite(session, chat, snippet, text, tokens) if text != snippet.text else None
+            job_id = _rewrite(session, chat, snippet, text, tokens) if text != snippet.text else None
             shown = show_snippet(session, chat, snippet)
         if job_id is not None:
             self.runner.poke(job_id)
@@ -80,8 +79,8 @@ class Revising:
             uncover = _take_down if Strategy(snippet.strategy).rewrites else trees.release
             covered = {str(leaf): found for leaf, found in uncover(session, chat.key, snippet).items()}
             versions.note_step(session, chat.key, "delete", snippet.key, covered=covered)
-            with telling_change(session, chat, "delete"):
-                chat.memory_version += 1
+            chat.memory_version += 1
+            note_memory(session, chat, "delete")
 
     def write(self, chat_id: str, first_id: str, last_id: str, text: str) -> SnippetView:
         """A snippet of a person's own over whole uncovered turns outside the window, from one message to another."""
@@ -94,8 +93,8 @@ class Revising:
             snippet = snippets.add(session, _by_hand(session, state.chat, covers, text, tokens))
             messages.cover(session, [message.key for message in covers], leaf, snippet.key)
             versions.note_step(session, state.chat.key, "manual", snippet.key)
-            with telling_change(session, state.chat, "manual"):
-                state.chat.memory_version += 1
+            state.chat.memory_version += 1
+            note_memory(session, state.chat, "manual")
             state.chat.backlog_answer = state.chat.backlog_answer or "began"
             session.flush()
             return show_snippet(session, state.chat, snippet)
@@ -143,6 +142,7 @@ def _rewrite(session: Session, chat: Chat, snippet: Snippet, text: str, tokens: 
     snippet.edited, snippet.stale, snippet.degraded = True, False, False
     snippet.edited_at = now_ms()
     note_new_text(session, chat, snippet)
+    note_memory(session, chat, "edit")
     return queue_healing(session, chat)
 
 

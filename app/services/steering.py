@@ -12,7 +12,7 @@ from app.core.model import Strategy, Turn
 from app.core.resolving import merge_values
 from app.core.rewrite import Skip
 from app.services.choosing import stronger
-from app.services.noting import note_chat, note_history, telling_change
+from app.services.noting import note_chat, note_history, note_memory
 from app.services.ports import Runner
 from app.services.questions import begin
 from app.services.reading import ChatState, read_head, read_state, require_chat
@@ -163,10 +163,10 @@ class Steering:
             chat = require_chat(session, chat_id)
             job_id = _cancel(session, chat.key, "The memory was cleared.")
             ghosted = counting.counts(session, chat.key, chat.strategy).ghosted
-            with telling_change(session, chat, "clear"):
-                cleared = forget(session, chat)
+            cleared = forget(session, chat)
             if cleared:
                 begin(chat)
+                note_memory(session, chat, "clear")
             return Cleared(cleared, ghosted), job_id
 
 

@@ -9,7 +9,7 @@ from app.core.model import Message as CoreMessage
 from app.core.model import Strategy
 from app.core.retirement import turns_to_uncover
 from app.errors import Conflict
-from app.services.noting import telling_change
+from app.services.noting import note_memory
 from app.services.ports import Runner
 from app.services.reading import read_state, require_chat
 from app.services.revising import note_new_text, queue_healing
@@ -66,11 +66,11 @@ class Undoing:
             chat = require_chat(session, chat_id)
             while step := versions.newest_step(session, chat.key, chat.strategy):
                 snippet = session.get_one(Snippet, step.snippet_key)
-                with telling_change(session, chat, "undo"):
-                    done = _INVERSES[step.kind](session, chat, step, snippet)
+                done = _INVERSES[step.kind](session, chat, step, snippet)
                 kind = step.kind
                 versions.drop_step(session, step.key)
                 if done:
+                    note_memory(session, chat, "undo")
                     return Undone(kind, snippet.id), queue_healing(session, chat)
         raise Conflict("There is nothing left to undo: no edit, deletion, snippet by hand or regeneration.")
 
