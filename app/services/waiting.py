@@ -43,4 +43,5 @@ def _layers_behind(state: ChatState) -> list[int]:
     oldest = next(iter(state.view.runs), None)
     if oldest is None or oldest.preceded or not oldest.followed or not any(turn.coverable for turn in oldest.turns):
         return between
-    return [state.live[0].core.layer, *between]
+    first = [snippet.core.layer for snippet in state.live[:1]]  # a damaged chat may have none
+    return [*first, *between]
