@@ -140,9 +140,16 @@ async def test_settings(table: Table) -> None:
     for _ in range(2):
         table.services.keeping.patch_settings({"paused": True})
     assert told() == [("settings", "settings")]
-    table.services.connections.put("near", FIELDS, keep_key=False, api_key=None)
-    table.services.connections.delete("near")
-    table.services.connections.delete("default")
+    put, delete = table.services.connections.put, table.services.connections.delete
+    keys = (None, None, "brass", "brass", "iron")  # three of them are news
+    for key in keys:
+        put("near", FIELDS, keep_key=False, api_key=key)
+    put("near", FIELDS, keep_key=True, api_key=None)
+    assert told() == [("settings", "connections")] * 3
+    for change in ({"timeout_s": 30.0}, {"timeout_s": 30.0}):
+        put("near", {**FIELDS, **change}, keep_key=True, api_key=None)
+    delete("near")
+    delete("default")
     assert told() == [("settings", "connections")] * 2
 
 
