@@ -115,7 +115,7 @@ class ModelError(TurnfoldError):
     """A summarizer did not give a usable answer.
 
     `connection` is its name, `status` the HTTP status if there was one, `retry_at` when the work goes on by
-    itself, `calls` how many calls were made in vain.
+    itself, `calls` how many calls were made in vain, and the tokens what their answers are known to have cost.
     """
 
     def __init__(
@@ -126,12 +126,16 @@ class ModelError(TurnfoldError):
         status: int | None = None,
         retry_at: datetime | None = None,
         calls: int = 0,
+        prompt_tokens: int = 0,
+        completion_tokens: int = 0,
     ) -> None:
         super().__init__(detail)
         self.connection = connection
         self.status = status
         self.retry_at = retry_at
         self.calls = calls
+        self.prompt_tokens = prompt_tokens
+        self.completion_tokens = completion_tokens
 
 
 class ModelUnavailable(ModelError):
@@ -147,10 +151,13 @@ class ModelRejected(ModelError):
 
 
 class ModelUnusable(ModelError):
-    """The server answers, but no answer can become memory. `blank`: the last one said nothing at all."""
+    """The server answers, but no answer can become memory. `blank`: the last one said nothing at all; `said`: how it
+    began, as it came.
+    """
 
     code = "provider_rejected"
     blank = False
+    said = ""
 
 
 class ModelWithdrawn(ModelError):

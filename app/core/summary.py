@@ -1,10 +1,11 @@
 """What a summarizer is asked and what it gives back."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from app.core.model import Usage
+from app.errors import ModelError
 
 Provider = Literal["extractive", "openai", "ollama", "client"]
 
@@ -58,6 +59,7 @@ class SummaryRequest:
     `strip_patterns` are literal strings taken out of the answer. `clipped`: the passage had its middle cut. `chat` is
     whose summary it is (calls of one connection are shared out between chats), `batch` names it in logs.
     `count`: how the chat counts tokens, which `limit` and `source_tokens` are in; None leaves that to the summarizer.
+    `paid` is told what each call cost as soon as that is known, so that one who cuts it can tell what was spent.
     """
 
     kind: Literal["fold", "merge"]
@@ -74,6 +76,7 @@ class SummaryRequest:
     batch: str = ""
     previous: str | None = None
     count: "CountTokens | None" = field(default=None, repr=False, compare=False)
+    paid: Callable[[Usage], None] | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,22 @@ class Summary:
     model: str | None
     usage: Usage
     degraded: bool = False
+
+
+@dataclass(slots=True)
+class Spending:
+    """What a request has cost until now; `add` is what it takes as its `paid`."""
+
+    usage: Usage = field(default_factory=Usage)
+
+    def add(self, cost: Usage) -> None:
+        """So much more was spent."""
+        self.usage += cost
+
+
+def spent_on(error: ModelError) -> Usage:
+    """What was paid although no summary came of it: refused answers cost what good ones do."""
+    return Usage(error.calls, error.prompt_tokens, error.completion_tokens)
 
 
 class CountTokens(Protocol):

@@ -16,7 +16,7 @@ from app.llm.lane import Lane
 @dataclass(eq=False)
 class Batch:
     """One request on its way: the attempts made and what they cost. `since`: when it came; `sent_at`: when its first
-    call began, the last of `sent`.
+    call began, the last of `sent`. `said`: the last answer of the present attempt, as it came.
     """
 
     request: SummaryRequest
@@ -26,6 +26,13 @@ class Batch:
     used: Usage = field(default_factory=Usage)
     sent_at: datetime | None = None
     sent: int = 0
+    said: str = ""
+
+    def pay(self, cost: Usage) -> None:
+        """So much more was used."""
+        self.used += cost
+        if self.request.paid is not None:
+            self.request.paid(cost)
 
 
 class Batches:

@@ -15,8 +15,8 @@ from app.core.cleaning import clean
 from app.core.clipping import cut_to_phrases
 from app.core.health import Health, Pending, Trial
 from app.core.model import Usage
-from app.core.retry import Failure, RetryPolicy, Wait, decide
-from app.core.summary import Connection, CountTokens, Summary, SummaryRequest
+from app.core.retry import Decision, Failure, GiveUp, RetryPolicy, Wait, decide
+from app.core.summary import TRIAL, Connection, CountTokens, Summary, SummaryRequest
 from app.errors import ModelUnavailable
 from app.llm import client as fronts
 from app.llm import faults, journal
@@ -115,7 +115,7 @@ class Caller:
         try:
             return await listed_models(self._client, connection, self._clock)
         except CallFailed as failed:
-            raise faults.error(connection, failed.failure, calls=1) from None
+            raise faults.error(connection, failed.failure, used=Usage(1)) from None
 
     async def test(self, connection: Connection) -> Trial:
         """Asks the model for one word, once, during a cool-down too; if that goes well, the cool-down is over."""
@@ -127,8 +127,7 @@ class Caller:
         else:
             async with lane.slots.of(_BY_HAND):
                 trial = await self._timed_trial(connection)
-        if trial.ok:
-            lane.reset()
+        lane.tested(trial)
         return trial
 
     def health(self, name: str) -> Health:
@@ -178,7 +177,7 @@ class Caller:
         return Summary(text, self._counter(request)(text), name, None, Usage(), degraded=request.clipped)
 
     async def _attempt(self, batch: Batch) -> Summary:
-        batch.attempt += 1
+        batch.attempt, batch.said = batch.attempt + 1, ""
         try:
             judged = await self._ask(batch, batch.request.user)
             if isinstance(judged.verdict, TooLong):
@@ -215,12 +214,13 @@ class Caller:
         room = await _in(self._judging, max_tokens, request, user, count)
         ask = Ask(request.system, user, room)
         with journal.told(request.connection, batch.attempt) as call:
-            answer = await batch.lane.run(request, batch.used.calls, lambda: self._send(batch, ask, call))
+            answer = await batch.lane.run(request, batch.used, lambda: self._send(batch, ask, call))
             batch.lane.answered()
+            batch.said = answer.text
             # Tens of milliseconds for a model that rambles: not on the event loop.
             judged = await _in(self._judging, judged_answer, request, ask, answer, count)
             call.judged(judged.verdict, judged.usage)
-            batch.used += judged.usage
+            batch.pay(judged.usage)
             if isinstance(judged.verdict, Unusable):
                 raise unusable(judged.verdict.reason)
             return judged
@@ -232,7 +232,7 @@ class Caller:
             self._batches.sent(batch)
             return await self._call(batch.request.connection, ask, call)
         finally:
-            batch.used += Usage(calls=call.made)
+            batch.pay(Usage(calls=call.made))
 
     async def _ask_frontend(self, frontends: fronts.Frontends, batch: Batch, ask: Ask, call: journal.Call) -> Answer:
         """Until somebody takes it this is no call: it costs nothing, and nobody is to blame for the time it takes."""
@@ -254,12 +254,18 @@ class Caller:
     def _after(self, batch: Batch, failure: Failure) -> Exception:
         """What a failed attempt leads to: another one, or the end."""
         connection = batch.request.connection
-        decision = decide(self._policy, failure, batch.attempt, self._random)
+        decision = self._decide(batch, failure)
         health = batch.lane.failed(connection, failure, decision)
         if isinstance(decision, Wait) and health.state != "cooling_down":
             journal.retrying(connection, batch.attempt + 1, decision.seconds)
             return _TryAgain(decision.seconds)
-        return faults.error(connection, failure, retry_at=health.retry_at, calls=batch.used.calls)
+        return faults.error(connection, failure, retry_at=health.retry_at, used=batch.used, said=batch.said)
+
+    def _decide(self, batch: Batch, failure: Failure) -> Decision:
+        """Who tries prompts is to see what the model makes of them, not to wait for a better answer."""
+        if batch.request.batch == TRIAL and failure.kind == "unusable":
+            return GiveUp()
+        return decide(self._policy, failure, batch.attempt, self._random)
 
     async def _timed_trial(self, connection: Connection) -> Trial:
         started = self._clock()

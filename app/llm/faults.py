@@ -1,13 +1,20 @@
 """What people are told when a connection fails: its name, what happened, and the next step. Never keys or chat text."""
 
+from dataclasses import asdict
 from datetime import datetime
 from http import HTTPStatus
 
 from app.core.acceptance import BLANK
+from app.core.limits import UNSTORABLE
+from app.core.model import Usage
 from app.core.retry import Failure
 from app.core.summary import Connection
 from app.errors import ModelError, ModelRejected, ModelUnavailable, ModelUnusable
 
+MOST_SAID = 2000
+"""Characters that are kept of an answer that was refused."""
+
+_NOTHING = Usage()
 # RFC 9110 renamed these, Python did with version 3.13.
 _RENAMED = {413: "Content Too Large", 422: "Unprocessable Content"}
 _NEXT_STEPS = {
@@ -37,8 +44,18 @@ def describe(connection: Connection, failure: Failure) -> str:
     return f"{name} {failure.reason}."
 
 
-def error(connection: Connection, failure: Failure, *, retry_at: datetime | None = None, calls: int = 0) -> ModelError:
-    """The error that a failure becomes once nothing more is tried, by what can be done about it."""
+def error(
+    connection: Connection,
+    failure: Failure,
+    *,
+    retry_at: datetime | None = None,
+    used: Usage = _NOTHING,
+    said: str = "",
+) -> ModelError:
+    """The error that a failure becomes once nothing more is tried, by what can be done about it.
+
+    `used` is what all attempts cost, `said` the last answer.
+    """
     kind: type[ModelError] = ModelUnavailable if failure.retried else ModelRejected
     if failure.kind == "unusable":
         kind = ModelUnusable
@@ -47,10 +64,11 @@ def error(connection: Connection, failure: Failure, *, retry_at: datetime | None
         connection=connection.name,
         status=failure.status,
         retry_at=retry_at,
-        calls=calls,
+        **asdict(used),
     )
     if isinstance(found, ModelUnusable):
         found.blank = failure.reason == BLANK
+        found.said = UNSTORABLE.sub("\ufffd", said[:MOST_SAID])
     return found
 
 
@@ -61,14 +79,14 @@ def nothing_to_extract(connection: str) -> ModelUnusable:
     return found
 
 
-def cooling_down(connection: Connection, retry_at: datetime, last_error: str | None, calls: int) -> ModelUnavailable:
+def cooling_down(connection: Connection, retry_at: datetime, last_error: str | None, used: Usage) -> ModelUnavailable:
     """The error of a call that is not made."""
     why = f" Before that: {last_error}" if last_error else ""
     return ModelUnavailable(
         f"Connection {connection.name!r} is left alone until {retry_at:%H:%M:%S} UTC, then tried again by itself.{why}",
         connection=connection.name,
         retry_at=retry_at,
-        calls=calls,
+        **asdict(used),
     )
 
 

@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from app.core.breaker import Breaker
-from app.core.health import Health
+from app.core.health import Health, Trial
+from app.core.model import Usage
 from app.core.retry import CoolDown, Decision, Failure, GiveUp, Wait
 from app.core.summary import Connection, SummaryRequest
 from app.llm import faults, journal
@@ -42,6 +43,7 @@ class Lane:
         self._probing = asyncio.Lock()
         self._last_error: str | None = None
         self._next_attempt: datetime | None = None
+        self._tried_in_vain = False
 
     @property
     def health(self) -> Health:
@@ -74,8 +76,8 @@ class Lane:
             self._known.clear()
             self._clear()
 
-    async def run(self, request: SummaryRequest, calls: int, send: Callable[[], Awaitable[T]]) -> T:
-        """`send()`, once it is the chat's turn. Raises ModelUnavailable, after `calls` calls made, during a cool-down.
+    async def run(self, request: SummaryRequest, used: Usage, send: Callable[[], Awaitable[T]]) -> T:
+        """`send()`, once it is the chat's turn. Raises ModelUnavailable, with what was `used`, during a cool-down.
 
         After a cool-down one call goes ahead as a probe; the others wait here for what comes of it, but not for a
         frontend, which may take for ever. Between attempts a request is not here, and holds nothing.
@@ -88,7 +90,7 @@ class Lane:
                         return await self._probe(connection, send)
             retry_at = self._breaker.retry_at(self._clock())
             if retry_at:
-                raise faults.cooling_down(connection, retry_at, self._last_error, calls)
+                raise faults.cooling_down(connection, retry_at, self._last_error, used)
             return await send()
 
     def answered(self) -> None:
@@ -96,6 +98,7 @@ class Lane:
         with self._change():
             self._breaker = self._breaker.succeeded(self._clock())
             self._next_attempt = None
+            self._tried_in_vain = False
             if self._breaker.until is None:
                 self._last_error = None
 
@@ -114,10 +117,15 @@ class Lane:
                 self._next_attempt = now + timedelta(seconds=decision.seconds)
             return self._health()
 
-    def reset(self) -> None:
-        """A person's own test went well: nothing holds the calls back any more."""
+    def tested(self, trial: Trial) -> None:
+        """A person's own test went well: nothing holds the calls back any more. Or it did not: that is told until an
+        answer comes, and holds no call back.
+        """
         with self._change():
-            self._clear()
+            if trial.ok:
+                self._clear()
+            else:
+                self._tried_in_vain, self._last_error = True, trial.detail
 
     @contextmanager
     def _change(self) -> Iterator[None]:
@@ -136,12 +144,16 @@ class Lane:
         if self._next_attempt is not None and self._breaker.state(now) == "ok":
             soon = self._next_attempt if self._next_attempt > now else None
             return Health("failing", soon, self._last_error)  # seen from the first failed attempt on
-        return Health(self._breaker.state(now), self._breaker.retry_at(now), self._last_error)
+        state = self._breaker.state(now)
+        if state == "ok" and self._tried_in_vain:
+            state = "failing"
+        return Health(state, self._breaker.retry_at(now), self._last_error)
 
     def _clear(self) -> None:
         self._breaker = Breaker(self._cooldown_s)
         self._last_error = None
         self._next_attempt = None
+        self._tried_in_vain = False
 
     def _half_open(self) -> bool:
         return self._breaker.admits(self._clock()) == "probe"

@@ -8,6 +8,7 @@ from app.core.folding import Fold
 from app.core.healing import Remake
 from app.core.promotion import Merge, Promotion
 from app.core.rewrite import Rewrite, SkipReason
+from app.core.summary import spent_on
 from app.errors import ModelError, ModelRejected, ModelUnusable
 from app.store.clock import now_ms
 
@@ -106,12 +107,13 @@ def needs_rest(error: ModelError) -> bool:
 
 def both(first: ModelError, second: ModelError) -> ModelError:
     """The failure of a connection and of the one that was asked in its place: that of the first, unless only the
-    second one's passes by itself. It names both, and counts the calls of both.
+    second one's passes by itself. It names both, and costs what both did.
     """
     passes = isinstance(first, ModelRejected) and not is_refusal(first) and not isinstance(second, ModelRejected)
     final = second if passes else first
     final.detail = f"{first.detail} {second.detail}"
-    final.calls = first.calls + second.calls
+    cost = spent_on(first) + spent_on(second)
+    final.calls, final.prompt_tokens, final.completion_tokens = cost.calls, cost.prompt_tokens, cost.completion_tokens
     return final
 
 

@@ -43,7 +43,7 @@ class Figures:
         return grow(steps, lines, under, _recent(settings, chat.strategy), points)
 
     def usage(self) -> Costs:
-        """Of all chats; that of a chat's sessions is in its own."""
+        """Of all chats there are; what a chat's sessions and trials cost is in its own, and goes with it."""
         with self.db.read() as session:
             found = jobs.usages(session)
         whole = sum(found, Usage())

@@ -14,7 +14,7 @@ from app.core.model import Strategy, Usage
 from app.core.promotion import Merge, Seed
 from app.core.resolving import resolve
 from app.core.rewrite import Rewrite, Skip
-from app.core.summary import Summarizer, Summary
+from app.core.summary import Summarizer, Summary, SummaryRequest, spent_on
 from app.errors import ModelError, ModelRejected, ModelWithdrawn
 from app.services import journal
 from app.services.committing import commit_fold, commit_merge, commit_rewrite, commit_seed
@@ -110,9 +110,8 @@ class Folding:
             run.begin(look.step, self._ask)
         return bool(run.entries) and not run.lost
 
-    async def _ask(self, step: Step) -> Summary:
-        assert step.request is not None  # a step without a question is never asked
-        return await Trying(self.summarizer).summarize(step.request, step.others)
+    async def _ask(self, step: Step, request: SummaryRequest) -> Summary:
+        return await Trying(self.summarizer).summarize(request, step.others)
 
     async def _settle(self, run: Run, entry: Entry) -> None:
         """Store what came back, or note that nothing did."""
@@ -141,7 +140,7 @@ class Folding:
         # What was refused for the last time waits for a person or the next append, not for the connection.
         retry_at = None if times >= REFUSALS or _waits_for_answer(step) else self._retry_at(error)
         failure = Failure.of(error, retry_at, step.batch, skip_of(error) if isinstance(step.plan, Rewrite) else None)
-        run.unnoted = Usage(calls=error.calls)
+        run.unnoted = spent_on(error)
         note = partial(self.failing.note, run.job_id, run.owner)
         reaction = await self.in_thread(note, step, failure, reaction, run.unnoted)
         run.unnoted = Usage()

@@ -1,7 +1,7 @@
 """One look at the database for all who wait for news of chats, as long as somebody does (decision 24)."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -60,17 +60,25 @@ class Lookout:
 
     It asks for each chat's newest key rather than for rows after the last one seen: in whatever order transactions
     commit, a chat whose newest key is another one has news. For those who listen to everything it asks for the newest
-    key there is.
+    key there is, after `first`, which notes in time what no transaction told.
     """
 
-    def __init__(self, db: Database, in_thread: InThread, look_s: float = LOOK_S, most: int = MOST) -> None:
+    def __init__(
+        self,
+        db: Database,
+        in_thread: InThread,
+        look_s: float = LOOK_S,
+        most: int = MOST,
+        first: Callable[[], None] | None = None,
+    ) -> None:
         self._db = db
+        self._first = first
         self._in_thread = in_thread
         self._look_s = look_s
         self._most = most
         self._listeners: set[Listener] = set()
         self._task: asyncio.Task[None] | None = None
-        self._closed = False
+        self._closed = asyncio.Event()
 
     @property
     def has_room(self) -> bool:
@@ -80,7 +88,7 @@ class Lookout:
     @contextmanager
     def listening(self, chat_key: int | None) -> Iterator[Listener]:
         """Somebody who is told of a chat's news, or of all, until the block ends."""
-        listener = Listener(chat_key, over=self._closed)
+        listener = Listener(chat_key, over=self._closed.is_set())
         self._listeners.add(listener)
         if self._task is None:
             self._task = asyncio.create_task(self._keep_looking(), name="lookout")
@@ -93,9 +101,13 @@ class Lookout:
 
     def close(self) -> None:
         """End all listening, now and from now on; from the event loop's own thread."""
-        self._closed = True
+        self._closed.set()
         for listener in self._listeners:
             listener.end()
+
+    async def closed(self) -> None:
+        """Until all listening ends."""
+        await self._closed.wait()
 
     def _stop_looking(self) -> None:
         if self._task is not None:
@@ -120,6 +132,8 @@ class Lookout:
     def _look(self, chat_keys: Sequence[int | None]) -> dict[int | None, int]:
         chosen = [chat_key for chat_key in chat_keys if chat_key is not None]
         found: dict[int | None, int] = {}
+        if None in chat_keys and self._first is not None:
+            self._first()
         with self._db.read() as session:
             if None in chat_keys:
                 found[None] = events.newest_of_all(session)

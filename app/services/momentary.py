@@ -13,7 +13,7 @@ from app.core.buffer import buffered, plan_buffer
 from app.core.health import Pending
 from app.core.model import Message, Role, Usage
 from app.core.rewrite import Rewrite
-from app.core.summary import Connection, Summarizer, Summary, SummaryRequest
+from app.core.summary import Connection, Summarizer, Summary, SummaryRequest, spent_on
 from app.core.turns import outline
 from app.errors import InvalidRequest, ModelError, NotFound
 from app.services.basis import note_usage
@@ -89,11 +89,11 @@ class Momentary:
             await asyncio.to_thread(self._note, due, found.usage, None)
             return _without(query, due.plan), Beforehand(summary=found.text)
         if isinstance(found, ModelError):
-            failure, calls = Failure.of(found, None, None, skip_of(found)), found.calls
+            failure, cost = Failure.of(found, None, None, skip_of(found)), spent_on(found)
         else:
             failure = too_long(due.state, self.cooldown_s, found, fronted=_is_fronted(due))
-            calls = trying.failed + (found.calls if found else 0)
-        await asyncio.to_thread(self._note, due, Usage(calls=calls), failure)
+            cost = trying.failed + Usage(calls=found.calls if found else 0)
+        await asyncio.to_thread(self._note, due, cost, failure)
         return query, failed(due.state, due.plan, failure.report())
 
     async def _in_time(self, due: Due, trying: Trying) -> Summary | ModelError | Pending | None:

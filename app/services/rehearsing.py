@@ -1,4 +1,4 @@
-"""Trying prompts on a real passage of a chat: rendered, and asked once if that is wanted. Nothing of it is kept but
+"""Trying prompts on a real passage of a chat: rendered, and asked if that is wanted. Nothing of it is kept but
 its cost.
 """
 
@@ -14,12 +14,13 @@ from sqlmodel import Session
 
 from app.core.model import Strategy, Usage
 from app.core.resolving import merge_values, resolve
-from app.core.summary import TRIAL, Connection, Summarizer, Summary, SummaryRequest
-from app.errors import Conflict, InvalidRequest, ModelError, NotFound
+from app.core.summary import TRIAL, Connection, Spending, Summarizer, Summary, SummaryRequest, spent_on
+from app.errors import Conflict, InvalidRequest, ModelError, ModelUnusable, NotFound
 from app.services.basis import note_usage
 from app.services.connections import Connections
 from app.services.counters import ChatCounters
 from app.services.fitting import check_values, check_window
+from app.services.noting import note_chat
 from app.services.picking import Picking, Question, Span
 from app.services.ports import ModelServers
 from app.services.reading import require_chat
@@ -53,12 +54,15 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why there is no summary. `status`: the HTTP status that the model's server gave."""
+    """Why there is no summary. `status`: the HTTP status that the model's server gave; `refused_text`: how the answer
+    began that could not be used.
+    """
 
     code: str
     detail: str
     connection: str
     status: int | None = None
+    refused_text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +103,8 @@ class Rehearsing:
     async def rehearse(self, chat_id: str, trial: Trial) -> Rehearsal:
         """The prompt, and with `run` what the model makes of it, accepted or refused as a fold's answer is.
 
-        One connection is asked, whatever stands in for it when folding. Cancelling it cuts the call. Raises NotFound,
-        InvalidRequest and Conflict.
+        One connection is asked, whatever stands in for it when folding, and what it answers is not asked for again.
+        Cancelling it cuts the call, and counts it. Raises NotFound, InvalidRequest and Conflict.
         """
         found = await asyncio.to_thread(self._prepare, chat_id, trial)
         if not trial.run or found.shown.problem is not None:
@@ -139,16 +143,25 @@ class Rehearsing:
 
     async def _ask(self, found: _Prepared) -> Rehearsal:
         begun = monotonic()
-        answer = await self._answer(found.request)
+        answer = await self._answer_or_pay(found)
         latency_ms = round((monotonic() - begun) * 1000)
         if isinstance(answer, Problem):
             return replace(found.shown, usage=Usage(), latency_ms=latency_ms, problem=answer)
-        usage = answer.usage if isinstance(answer, Summary) else Usage(calls=answer.calls)
+        usage = answer.usage if isinstance(answer, Summary) else spent_on(answer)
         await asyncio.to_thread(self._note, found.chat_key, usage)
         shown = replace(found.shown, usage=usage, latency_ms=latency_ms)
         if isinstance(answer, ModelError):
-            return replace(shown, problem=Problem(answer.code, answer.detail, answer.connection, answer.status))
+            return replace(shown, problem=_problem(answer))
         return replace(shown, text=answer.text, text_tokens=answer.tokens, model=answer.model)
+
+    async def _answer_or_pay(self, found: _Prepared) -> Summary | ModelError | Problem:
+        """What comes of asking; if that is cut, what it has cost until then is noted first."""
+        spending = Spending()
+        try:
+            return await self._answer(replace(found.request, paid=spending.add))
+        except asyncio.CancelledError:
+            await asyncio.shield(asyncio.to_thread(self._note, found.chat_key, spending.usage))
+            raise
 
     async def _answer(self, request: SummaryRequest) -> Summary | ModelError | Problem:
         """What comes of asking. A frontend is only waited for if one is there."""
@@ -165,9 +178,17 @@ class Rehearsing:
         """What was paid is counted on the chat; an answer that was paid for is shown even if that cannot be written."""
         try:
             with self.db.write() as session:
-                note_usage(chats.get(session, chat_key), None, cost)
+                chat = chats.get(session, chat_key)
+                note_usage(chat, None, cost)
+                if chat is not None and cost != Usage():
+                    note_chat(session, chat)
         except SQLAlchemyError as error:
             log.warning("cost_not_noted", calls=cost.calls, detail=cause(error))
+
+
+def _problem(error: ModelError) -> Problem:
+    said = error.said if isinstance(error, ModelUnusable) else ""
+    return Problem(error.code, error.detail, error.connection, error.status, said or None)
 
 
 def _lay_over(session: Session, connections: Connections, chat: Chat, trial: Trial) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any
 
@@ -11,7 +11,7 @@ from app.core.folding import Fold
 from app.core.healing import Remake
 from app.core.model import Usage
 from app.core.promotion import Merge, Seed
-from app.core.summary import Summary
+from app.core.summary import Spending, Summary, SummaryRequest, spent_on
 from app.core.underway import Underway, first_to_commit
 from app.errors import ModelError
 from app.services.choosing import Headway, remember
@@ -24,15 +24,16 @@ _MOST_SPOILED = 20
 _MOST_COMMITS = 20
 """So many commits of one and the same step: each undid what the one before had done."""
 
-Call = Callable[[Step], Coroutine[Any, Any, Summary]]
+Call = Callable[[Step, SummaryRequest], Coroutine[Any, Any, Summary]]
 
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """A step under way; a seed move needs no call."""
+    """A step under way; a seed move needs no call. `spending`: what the call has cost until now."""
 
     step: Step
     call: asyncio.Task[Summary] | None
+    spending: Spending = field(default_factory=Spending)
     begun: float = field(default_factory=monotonic)
 
     @property
@@ -119,8 +120,13 @@ class Run:
 
     def begin(self, step: Step, ask: Call) -> None:
         """Ask for a step."""
-        call = asyncio.create_task(ask(step), name=f"{step.batch} of job {self.job_id}") if step.request else None
-        self.entries.append(Entry(step, call))
+        if step.request is None:
+            self.entries.append(Entry(step, None))
+            return
+        spending = Spending()
+        asking = ask(step, replace(step.request, paid=spending.add))
+        call = asyncio.create_task(asking, name=f"{step.batch} of job {self.job_id}")
+        self.entries.append(Entry(step, call, spending))
 
     async def next_answer(self) -> None:
         """Wait until a call comes back, unless there is something to do already."""
@@ -133,18 +139,15 @@ class Run:
         return None if place is None else self.entries.pop(place)
 
     async def cut(self) -> Usage:
-        """Cut all calls and wait until they are cut; what was paid for those that had come back, and now go unused."""
+        """Cut all calls and wait until they are cut; what was paid for them, and for those that had come back, and now
+        go unused.
+        """
         for call in self.calls:
             call.cancel()
-        came = [entry.call for entry in self.entries if entry.call is not None]
+        came = [(entry.call, entry.spending) for entry in self.entries if entry.call is not None]
         self.entries.clear()
-        cost = Usage()
-        for answer in await asyncio.gather(*came, return_exceptions=True):
-            if isinstance(answer, Summary):
-                cost += answer.usage
-            elif isinstance(answer, ModelError):
-                cost += Usage(calls=answer.calls)
-        return cost
+        answers = await asyncio.gather(*(call for call, _ in came), return_exceptions=True)
+        return sum((_paid_for(answer, spent) for answer, (_, spent) in zip(answers, came, strict=True)), Usage())
 
     def credit_of(self, step: Step) -> int:
         """What a step's connection is trusted with; an answer that waits for its turn to be stored counts too."""
@@ -221,3 +224,10 @@ class Run:
         if entry.error is None or not is_refusal(entry.error) or entry.step.aside or not self.calls:
             return False
         return not self.credit_of(entry.step)
+
+
+def _paid_for(answer: Summary | BaseException, spending: Spending) -> Usage:
+    """What a call cost that came back so; of one that was cut, as far as it had come."""
+    if isinstance(answer, Summary):
+        return answer.usage
+    return spent_on(answer) if isinstance(answer, ModelError) else spending.usage

@@ -125,6 +125,10 @@ class Watching:
         """Let all watches end: the server does."""
         self.lookout.close()
 
+    async def over(self) -> None:
+        """Until the server ends."""
+        await self.lookout.closed()
+
     def _chat(self, chat_id: str, seen: int | None) -> Watch:
         with self.db.read() as session:
             chat = require_chat(session, chat_id)

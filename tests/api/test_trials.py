@@ -16,6 +16,8 @@ from tests.support.service import Service, running
 from tests.support.waiting import until_seen
 
 NOTHING = {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0}
+ONE_CALL = {"calls": 1, "prompt_tokens": 100, "completion_tokens": 10}
+REFUSAL = "I'm sorry, but I can't assist with that."
 GOOD = "Mira asks about gate 1; Tom opens it"
 
 
@@ -87,7 +89,7 @@ def test_a_model_is_asked_once_and_only_its_cost_is_kept(service: Service, chat:
     [asked] = model.calls[calls:]
     assert (asked.system, asked.user) == (found["system"], found["user"]) == ("In 120 tokens.", found["user"])
     assert (found["text"], found["problem"]) == (GOOD, None)
-    assert found["usage"] == {"calls": 1, "prompt_tokens": 100, "completion_tokens": 10}
+    assert found["usage"] == ONE_CALL
     assert found["text_tokens"] > 0
     assert found["latency_ms"] >= 0
     assert stored(service, chat) == before
@@ -95,23 +97,32 @@ def test_a_model_is_asked_once_and_only_its_cost_is_kept(service: Service, chat:
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "status", "says", "calls"),
+    ("behaviour", "status", "says", "calls", "said"),
     [
-        (replies.status(429, retry_after=600), 429, "429", 1),
-        (replies.status(503), 503, "503", 2),
-        (replies.status(401), 401, "401", 1),
-        (replies.blank(), None, "blank", 2),
-        (replies.open_think("What happened, and to whom"), None, "blank", 2),
-        (replies.answer("I'm sorry, but I can't assist with that."), None, "refused", 2),
-        (replies.tool_call(), None, "tool", 2),
-        (replies.half_stream("Mira asks"), None, "", 2),
+        (replies.status(429, retry_after=600), 429, "429", 1, None),
+        (replies.status(503), 503, "503", 2, None),
+        (replies.status(401), 401, "401", 1, None),
+        (replies.blank(), None, "blank", 1, None),
+        (replies.open_think("What happened, and to whom"), None, "blank", 1, "<think>What happened, and to whom"),
+        (replies.answer(REFUSAL), None, "refused", 1, REFUSAL),
+        (replies.tool_call(), None, "tool", 1, None),
+        (replies.half_stream("Mira asks"), None, "", 2, None),
     ],
     ids=["429", "503", "401", "blank", "think", "refusal", "tool", "cut"],
 )
 def test_what_folding_refuses_is_a_problem(
-    service: Service, chat: str, model: FakeModel, behaviour: Behaviour, status: int | None, says: str, calls: int
+    service: Service,
+    chat: str,
+    model: FakeModel,
+    behaviour: Behaviour,
+    status: int | None,
+    says: str,
+    calls: int,
+    said: str | None,
 ) -> None:
-    """The answer is a 200 that says why; what was called is counted, and the chat has no error."""
+    """The answer is a 200 that says why, and what the model said; an answer is not asked for again. What was called is
+    counted, and the chat has no error.
+    """
     before = stored(service, chat)
     with model.only(behaviour):
         found = attempt(service, chat, run=True)
@@ -119,8 +130,21 @@ def test_what_folding_refuses_is_a_problem(
     assert (problem["status"], problem["connection"], found["text"]) == (status, chat, None)
     assert problem["code"] in ("provider_rejected", "provider_unavailable")
     assert says in problem["detail"]
-    assert found["usage"]["calls"] == service.status(chat)["summarizer_usage"]["calls"] == calls
+    assert problem["refused_text"] == said
+    assert found["usage"] == service.status(chat)["summarizer_usage"]
+    assert found["usage"]["calls"] == calls
     assert stored(service, chat) == before
+
+
+def test_a_refused_answer_costs_what_a_good_one_does(service: Service, chat: str, model: FakeModel) -> None:
+    """Its tokens are in the trial's usage, in the chat's and in that of all; of long ones the beginning is shown."""
+    before = service.get("/usage").json()
+    model.do(replies.answer(f"{REFUSAL}{' No.' * 1000}"))
+    found = attempt(service, chat, run=True)
+    assert (found["text"], found["problem"]["refused_text"]) == (None, f"{REFUSAL}{' No.' * 1000}"[:2000])
+    assert found["usage"] == service.status(chat)["summarizer_usage"] == ONE_CALL
+    after = service.get("/usage").json()
+    assert {name: after[name] - before[name] for name in ONE_CALL} == ONE_CALL
 
 
 def test_a_passing_failure_is_tried_again(service: Service, chat: str, model: FakeModel) -> None:
@@ -139,7 +163,9 @@ def test_a_rambling_model_is_cut_to_its_limit(service: Service, chat: str, model
 
 
 def test_a_client_that_goes_away_cuts_the_call(service: Service, chat: str, model: FakeModel) -> None:
-    """The model's server sees it leave; the chat is as it was, and the next trial is answered."""
+    """The model's server sees it leave, and the call is counted; else the chat is as it was, and the next trial is
+    answered.
+    """
     before, gone, calls = stored(service, chat), model.disconnects, len(model.requests)
     body = json.dumps({"run": True}).encode()
     address = service.url.removeprefix("http://").split(":")
@@ -149,6 +175,7 @@ def test_a_client_that_goes_away_cuts_the_call(service: Service, chat: str, mode
             client.sendall(f"{head}\r\nContent-Type: application/json\r\n\r\n".encode() + body)
             model.wait_for_calls(calls + 1)
         model.wait_for_disconnects(gone + 1)
+    until_seen(lambda: bool(service.status(chat)["summarizer_usage"]["calls"] == 1))
     assert stored(service, chat) == before
     assert service.status(chat)["connection"]["state"] == "ok"
     model.say(GOOD)

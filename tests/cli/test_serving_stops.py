@@ -102,6 +102,22 @@ def test_who_watches_is_let_go(start: Start, model: FakeModel) -> None:
     model.wait_for_disconnects(1)
 
 
+def test_what_waits_for_a_model_is_told_of_the_end(start: Start, model: FakeModel) -> None:
+    """A trial and a connection's test that wait for an answer are cut, and told to ask again."""
+    model.do(hang(), hang())
+    with _serving(start) as (process, client), ThreadPoolExecutor(2) as pool:
+        client.put("/connections/default", json={**client.get("/connections/default").json(), "concurrency": 2})
+        client.post("/chats/c/messages", json={"messages": turn_lines(1)})
+        waiting = [pool.submit(client.post, "/chats/c/trial", json={"run": True})]
+        waiting.append(pool.submit(client.post, "/connections/default/test"))
+        model.wait_for_calls(2, 60)
+        assert _end(process, signal.SIGTERM) < 5
+        for answer in [told.result(10) for told in waiting]:
+            assert (answer.status_code, answer.json()["code"]) == (503, "internal")
+            assert answer.headers["retry-after"] == "10"
+    model.wait_for_disconnects(2)
+
+
 def test_a_locked_database_holds_up_no_end(start: Start, model: FakeModel) -> None:
     """Though another program has the database locked for long, the call is cut at once and the server ends in ten
     seconds; that it could not note what it left is no loss.

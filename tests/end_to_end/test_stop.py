@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.busy import LATER_S, Busy, serving
+from tests.support.busy import LATER_S, Busy, serving, until
 from tests.support.fake_model import FakeModel
 from tests.support.fake_replies import hang
 from tests.support.service import Service, turn_lines
@@ -62,6 +62,16 @@ def test_it_cuts_the_call_and_keeps_what_is_done(scene: Busy, way: str) -> None:
     scene.assert_cut()
     scene.assert_stopped(ghosted=4, calls=3)
     assert scene.state(job_id)[0] == "cancelled"
+
+
+def test_a_call_that_is_cut_is_counted(scene: Busy) -> None:
+    """It is in the usage of the job and of the chat, with the tokens of the calls that came back."""
+    job_id = scene.fold_two()
+    scene.stop()
+    scene.assert_cut()
+    job = f"/jobs/{job_id}"
+    until(lambda: bool(scene.service.get(job).json()["usage"]["calls"] == 3))
+    assert scene.service.get(job).json()["usage"] == scene.service.status(scene.chat)["summarizer_usage"]
 
 
 @pytest.mark.parametrize("way", CLEARING)

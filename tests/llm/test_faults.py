@@ -4,8 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from app.core.model import Usage
 from app.core.retry import Failure
-from app.core.summary import Connection
+from app.core.summary import Connection, spent_on
 from app.errors import ModelError, ModelRejected, ModelUnavailable, ModelUnusable
 from app.llm import faults
 
@@ -63,15 +64,25 @@ def test_an_error_names_the_connection_the_status_and_the_next_step(
     failure: Failure, kind: type[ModelError], detail: str
 ) -> None:
     """Its class says who can do something; no key and no address is in it."""
-    error = faults.error(CONNECTION, failure, retry_at=NOON, calls=3)
+    error = faults.error(CONNECTION, failure, retry_at=NOON, used=Usage(3, 30, 7))
     assert type(error) is kind
-    assert (error.detail, error.status, error.retry_at, error.calls) == (detail, failure.status, NOON, 3)
+    assert (error.detail, error.status, error.retry_at) == (detail, failure.status, NOON)
+    assert spent_on(error) == Usage(3, 30, 7)
 
 
 def test_a_cool_down_says_until_when_and_why() -> None:
     """The last error is the reason."""
-    error = faults.cooling_down(CONNECTION, NOON, "It answered 503.", 2)
+    error = faults.cooling_down(CONNECTION, NOON, "It answered 503.", Usage(2, 20, 5))
     assert error.detail == (
         "Connection 'local' is left alone until 12:00:00 UTC, then tried again by itself. Before that: It answered 503."
     )
-    assert (error.retry_at, error.calls) == (NOON, 2)
+    assert (error.retry_at, spent_on(error)) == (NOON, Usage(2, 20, 5))
+
+
+def test_what_was_refused_is_kept_by_its_beginning() -> None:
+    """Two thousand characters of an answer, without what no answer of ours can hold; of other failures nothing."""
+    refused = faults.error(CONNECTION, Failure("unusable", reason="refused to answer"), said="a\ud800\0" + "b" * 3000)
+    assert isinstance(refused, ModelUnusable)
+    assert refused.said == "a\ufffd\ufffd" + "b" * (faults.MOST_SAID - 3)
+    assert "a" not in str(refused).replace(refused.detail, "")
+    assert not hasattr(faults.error(CONNECTION, Failure("status", 401), said="secret"), "said")

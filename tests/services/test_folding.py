@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from app.core.model import Usage
 from app.errors import ModelError, ModelRejected, ModelUnavailable, ModelUnusable
+from app.services.figures import Costs
 from tests.support.checks import assert_promises
 from tests.support.table import Table, laid, turn_drafts
 
@@ -112,6 +114,16 @@ async def test_a_failed_call_leaves_all_visible_and_says_when_it_goes_on(table: 
     assert status.last_error.retry_at is not None
     assert status.summarizer_usage.calls == 6
     assert (await table.folded()).last_error is None
+
+
+async def test_refused_answers_cost_what_good_ones_do(table: Table) -> None:
+    """Their tokens are in the usage of the append, of the chat and of all chats, with those of the fallback."""
+    table.services.keeping.put("c", {"settings": {"fallback_connection": "extractive"}})
+    refused = ModelUnusable("It rambled.", connection="default", calls=6, prompt_tokens=600, completion_tokens=60)
+    table.models.script(refused, ModelUnusable("It is blank.", connection="extractive", calls=1, prompt_tokens=100))
+    appended = await table.say(*range(1, 14))
+    assert appended.usage == table.status().summarizer_usage == Usage(7, 700, 60)
+    assert table.services.figures.usage() == Costs(7, 700, 60, 1)
 
 
 async def test_a_refused_key_waits_for_a_person(table: Table) -> None:

@@ -1,6 +1,7 @@
 """Connections to models: listing, changing and trying them."""
 
 from app.api.dependencies import NO_BODY, ConnectionName, PageDep, ServicesDep
+from app.api.hanging_up import unless_over
 from app.api.paging import Paged
 from app.api.problems import problem_docs
 from app.api.routing import new_router
@@ -65,7 +66,7 @@ def delete_connection(name: ConnectionName, services: ServicesDep) -> None:
     responses=problem_docs(404, 422, 502, 503),
 )
 async def list_models(name: ConnectionName, services: ServicesDep) -> Paged[str]:
-    return Paged(await services.connections.models(name), None)
+    return Paged(await unless_over(services.watching, services.connections.models(name)), None)
 
 
 @router.post(
@@ -77,4 +78,4 @@ async def list_models(name: ConnectionName, services: ServicesDep) -> Paged[str]
     responses=problem_docs(404, 409, 413, 415, 422),
 )
 async def try_connection(name: ConnectionName, services: ServicesDep) -> TrialView:
-    return await services.connections.test(name)
+    return await unless_over(services.watching, services.connections.test(name))

@@ -33,7 +33,10 @@ def read_growth(
     "/usage",
     response_model=Costs,
     summary="What summaries have cost",
-    description="Calls and tokens of all chats there are, sessions and trials included.",
+    description=(
+        "Calls and tokens of all chats there are, those of their sessions and trials included. What a chat has cost"
+        " goes with it when it is deleted."
+    ),
 )
 def read_usage(services: ServicesDep) -> CostsView:
     return services.figures.usage()

@@ -12,6 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import TypeAdapter, ValidationError
 
 from app.api.dependencies import ChatId, ServicesDep
+from app.api.hanging_up import unless_over
 from app.api.problems import problem_docs
 from app.api.routing import new_router
 from app.api.schemas.projection import Projection, ProjectionParams, ProjectionRequest
@@ -69,7 +70,8 @@ def read_projection(
     responses=problem_docs(404, 409, 413, 415, 422),
 )
 async def project(chat_id: ChatId, services: ServicesDep, body: ProjectionRequest | None = None) -> Response:
-    view = await services.answering.project(chat_id, (body or ProjectionRequest()).query())
+    asked = services.answering.project(chat_id, (body or ProjectionRequest()).query())
+    view = await unless_over(services.watching, asked)
     return await asyncio.to_thread(_written, view)  # a long history without a budget takes a while to write
 
 

@@ -20,16 +20,17 @@ router = new_router("memory")
     summary="Try prompts on a real passage",
     description=(
         "What would fold next, what the newest fold covered, or any turns: rendered as folding renders it, and with"
-        " `run` asked of the model once. Nothing is stored but what it cost; going away cuts the call. A summary that"
-        " could not be had is an answer too: `problem` says why."
+        " `run` asked of the model. Only calls that fail on the way are repeated, not answers that cannot be used: a"
+        " summary that could not be had is an answer too, and `problem` says why. Nothing is stored but what it cost;"
+        " going away cuts the call, which counts all the same."
     ),
-    responses=problem_docs(404, 409, 413, 415, 422),
+    responses=problem_docs(404, 409, 413, 415, 422, 503),
 )
 async def try_prompts(
     chat_id: ChatId, services: ServicesDep, request: Request, body: TrialFields | None = None
 ) -> RehearsalView:
     asked = body or TrialFields()
-    return await unless_gone(request, services.rehearsing.rehearse(chat_id, _trial(asked)))
+    return await unless_gone(request, services.watching, services.rehearsing.rehearse(chat_id, _trial(asked)))
 
 
 def _trial(body: TrialFields) -> Trial:

@@ -28,7 +28,7 @@ class TrialFields(StrictModel):
     connection: Id | None = Field(default=None, description="Asked instead of the chat's own.", examples=["default"])
     first_index: Int | None = _index("Where the passage begins; widened to whole turns.")
     last_index: Int | None = _index("Where it ends. One of the two alone names one turn.")
-    run: Bool = Field(default=False, description="Whether the model is asked, once.")
+    run: Bool = Field(default=False, description="Whether the model is asked.")
 
     @model_validator(mode="after")
     def _in_order(self) -> "TrialFields":
@@ -54,6 +54,10 @@ class TrialProblem(Shown):
     detail: str
     connection: str
     status: int | None = Field(description="The model server's HTTP status, if it answered.")
+    refused_text: str | None = Field(
+        description="The first 2,000 characters of an answer that was refused, as it came; null if there was none.",
+        examples=[None],
+    )
 
 
 class Rehearsal(Shown):
@@ -70,5 +74,5 @@ class Rehearsal(Shown):
     )
     text_tokens: int | None
     usage: Usage | None = Field(description="What it cost; null if the model was not asked.")
-    latency_ms: int | None = Field(description="With all attempts, and the wait for a free place.")
+    latency_ms: int | None = Field(description="With repetitions, and the wait for a free place.")
     problem: TrialProblem | None

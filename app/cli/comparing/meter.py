@@ -7,7 +7,7 @@ from typing import Self
 from app.assembly import Models
 from app.core.health import Health, Pending, Trial
 from app.core.model import Usage
-from app.core.summary import Connection, CountTokens, Summary, SummaryRequest
+from app.core.summary import Connection, CountTokens, Summary, SummaryRequest, spent_on
 from app.errors import ModelError
 
 
@@ -35,7 +35,8 @@ class Meter:
         try:
             summary = await self._models.summarize(request)
         except ModelError as error:
-            self.spent[request.chat] += Usage(error.calls, read * error.calls)
+            known = spent_on(error)
+            self.spent[request.chat] += known if known.prompt_tokens else Usage(error.calls, read * error.calls)
             raise
         self.spent[request.chat] += summary.usage if summary.usage.calls else Usage(1, read, summary.tokens)
         return summary
