@@ -39,6 +39,7 @@ from app.services.editing import Editing
 from app.services.estimating import Estimating
 from app.services.exporting import Exporting
 from app.services.failing import Failing
+from app.services.faring import Faring
 from app.services.figures import Figures
 from app.services.folding import Folding, Limits
 from app.services.foreseeing import Foreseeing
@@ -207,7 +208,7 @@ def _services(parts: _Parts) -> Services:
         revising=Revising(db, counters, runner),
         undoing=Undoing(db, runner),
         working=Working(db, runner),
-        watching=_watching(db),
+        watching=_watching(db, models),
         importing=Importing(db, counters, runner),
         exporting=Exporting(db),
         commands=Commands(reporting, steering, Searching(db), repairing, recording, editing),
@@ -228,6 +229,6 @@ def _rehearsing(parts: _Parts) -> Rehearsing:
     return Rehearsing(parts.db, picking, parts.connections, parts.counters, parts.models, parts.models)
 
 
-def _watching(db: Database) -> Watching:
+def _watching(db: Database, models: ModelServers) -> Watching:
     threads = Threads("turnfold-watching", 2)
-    return Watching(db, Lookout(db, threads), threads)
+    return Watching(db, Lookout(db, threads, first=Faring(db, models).tell), threads)

@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.support import fake_replies as replies
+from tests.support.fake_model import FakeModel
 from tests.support.service import Service, running
 from tests.support.streams import Event, Stream, listening
 
@@ -59,3 +61,36 @@ def test_another_process_is_told_of(service: Service, chat: str) -> None:
         service.put(f"/chats/{chat}", {"settings": ONE})
         service.say(chat, 1, 2)
         assert until(stream, chat, "summarized")
+
+
+def test_how_connections_fare_is_told(service: Service, chat: str) -> None:
+    """A connection that is put twice is told once; then when it fails, and when it answers again."""
+    with FakeModel() as model, listening(of_all(service)) as stream:
+        fields = {"provider": "openai", "base_url": model.base_url, "model": "fake-small"}
+        for _ in range(2):
+            service.put(f"/connections/{chat}", fields)
+        assert stream.next().data == {"why": "connections"}
+        service.put(f"/chats/{chat}", {"settings": {**ONE, "connection": chat}})
+        assert until(stream, chat, "chat")[:-1] == []
+        model.do(replies.status(401))
+        service.say(chat, 1, 2)
+        failed = [stream.next()]
+        while failed[-1].kind != "settings":
+            failed.append(stream.next())
+        assert service.status(chat)["connection"]["state"] == "failing"
+        service.post(f"/chats/{chat}/summarize")
+        while (event := stream.next()).kind != "settings":
+            assert event.data["chat_id"] == chat
+    service.settled(chat)
+
+
+def test_healing_is_told(service: Service, chat: str) -> None:
+    """An edited message tells of its history, and then of the snippet that was made anew by it."""
+    service.put(f"/chats/{chat}", {"settings": ONE})
+    service.say(chat, 1, 2)
+    with listening(of_all(service)) as stream:
+        service.patch(f"/chats/{chat}/messages/u1", {"content": "Mira asks about the red gate."})
+        told = until(stream, chat, "memory")
+        assert told[-1].data["why"] == "heal"
+        assert told[-1].data["memory_version"] == service.status(chat)["memory_version"]
+    service.settled(chat)
