@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from app.store.engine import Database
-from app.store.migrate import migrate
+from tests.support.parts import lay_database
 
 
 @pytest.fixture
 def db(tmp_path: Path) -> Iterator[Database]:
+    lay_database(tmp_path / "turnfold.db")
     database = Database(f"sqlite:///{tmp_path / 'turnfold.db'}")
-    migrate(database.engine)
     yield database
     database.dispose()
