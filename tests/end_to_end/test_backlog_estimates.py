@@ -1,5 +1,6 @@
 """What a backlog is said to cost, against what it cost: calls and tokens that reached a model server over real HTTP."""
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,8 @@ from tests.support.parts import counter
 from tests.support.plays import play_file
 from tests.support.service import Service, running
 
+PLAYED = 400
+"""So many messages of a play: enough that the first layer overflows."""
 DEEP = {"snippets_per_layer": 3, "snippets_per_promotion": 2, "max_layers": 3}
 
 
@@ -115,14 +118,22 @@ def test_tokens_of_turns_that_were_skipped(service: Service, model: FakeModel) -
     assert said["estimated_input_tokens"] == pytest.approx(sent, rel=0.15)
 
 
+def beginning(play: Path) -> str:
+    """A play's first messages, as a file."""
+    text = play.read_text(encoding="utf-8")
+    if play.suffix == ".json":
+        return json.dumps(json.loads(text)[:PLAYED])
+    return "\n".join(text.splitlines()[: 1 + PLAYED])  # the first line is the header
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(("name", "width"), [("play-group-chat.jsonl", 1), ("play-openai.json", 4)])
 def test_the_plays(service: Service, model: FakeModel, name: str, width: int) -> None:
     """Two real plays: calls are exact, tokens right within 15 %, one call at a time and several."""
-    with play_file(name).open("rb") as file:
-        assert service.http.post(f"/v1/import?chat_id={name}", content=file.read()).status_code == 201
+    assert service.http.post(f"/v1/import?chat_id={name}", content=beginning(play_file(name))).status_code == 201
     service.patch(f"/chats/{name}", {"settings": {"layered": {"backlog_concurrency": width}}})
     said, made, sent = fold_all(service, model, name)
+    assert service.status(name)["layers"][1]["snippets"]
     assert said["estimated_calls"] == made
     assert said["estimated_input_tokens"] == pytest.approx(sent, rel=0.15)

@@ -15,7 +15,7 @@ CASES: list[dict[str, Any]] = json.loads((Path(__file__).parents[1] / "vectors" 
 SCHEDULES: list[dict[str, Any]] = json.loads((Path(__file__).parents[1] / "vectors" / "layered.json").read_text())[
     "fold_schedule_compat"
 ]
-MOST_FOLDS = 500  # all of them go through the functions (tests/core)
+MOST_FOLDS = 125  # all of them go through the functions (tests/core)
 KINDS = sorted({(c["snippets_per_layer"], c["snippets_per_promotion"], c["max_layers"]) for c in CASES})
 
 
