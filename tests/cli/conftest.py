@@ -57,6 +57,25 @@ def chat_file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
+def folded_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with the chat `gates` of sixteen turns, as `import --fold` leaves it; to be copied."""
+    folder = tmp_path_factory.mktemp("folded")
+    file = write_chat(folder / "chat.json", 16)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        shown = CliRunner().invoke(app, ["import", str(file), "--chat-id", "gates", "--fold"], catch_exceptions=False)
+    structlog.reset_defaults()
+    assert shown.exit_code == 0
+    return folder / "turnfold.db"
+
+
+@pytest.fixture
+def folded(folded_database: Path, tmp_path: Path) -> Path:
+    """That database as the one that commands use."""
+    return Path(shutil.copy(folded_database, tmp_path))
+
+
+@pytest.fixture(scope="session")
 def old_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database with the chat `gates` of forty turns, thirty of which wait to be folded; to be copied."""
     folder = tmp_path_factory.mktemp("old")

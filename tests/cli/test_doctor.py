@@ -12,10 +12,9 @@ HIDDEN = "UPDATE messages SET hidden = 1 WHERE position = 3"
 
 
 @pytest.fixture
-def database(run: Run, chat_file: Path, tmp_path: Path) -> Path:
+def database(folded: Path) -> Path:
     """A database with one folded chat."""
-    assert run("import", str(chat_file), "--chat-id", "gates", "--fold").exit_code == 0
-    return tmp_path / "turnfold.db"
+    return folded
 
 
 @pytest.mark.usefixtures("database")

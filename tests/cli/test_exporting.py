@@ -10,12 +10,6 @@ import pytest
 from tests.cli.programs import Run, Start
 
 
-@pytest.fixture
-def folded(run: Run, chat_file: Path) -> None:
-    """The chat `gates`, folded."""
-    assert run("import", str(chat_file), "--chat-id", "gates", "--fold").exit_code == 0
-
-
 @pytest.mark.usefixtures("folded")
 def test_it_goes_to_standard_output(run: Run) -> None:
     """Without a file the chat is printed in our own format, and nothing beside it."""

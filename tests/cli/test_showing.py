@@ -9,12 +9,6 @@ from app.cli.showing import printable
 from tests.cli.programs import Run
 
 
-@pytest.fixture
-def folded(run: Run, chat_file: Path) -> None:
-    """The chat `gates`, folded."""
-    assert run("import", str(chat_file), "--chat-id", "gates", "--fold").exit_code == 0
-
-
 @pytest.mark.usefixtures("folded")
 def test_status_is_text_for_people(run: Run) -> None:
     """Status says how many messages there are, and what covers them."""
