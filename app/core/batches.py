@@ -14,13 +14,15 @@ from app.core.settings import LayeredSettings
 
 class TurnSize(NamedTuple):
     """A closed turn as far as sizes go. `tokens`: its messages, pinned ones too; `lines`: those that say something.
-    `coverable`: a fold of it covers something.
+    `coverable`: a fold of it covers something. `first` and `last`: indices of its outermost messages.
     """
 
     tokens: int
     lines: int
     coverable: bool = True
     skipped: bool = False
+    first: int = 0
+    last: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +74,18 @@ def sizes_of(view: Outline, layers: Sequence[int] = ()) -> list[Stretch]:
 def size_of(turn: Turn) -> TurnSize:
     """A turn's size."""
     said = [message for message in turn.messages if not message.blank]
-    return TurnSize(turn.tokens, len(said), bool(turn.coverable), turn.skipped)
+    first, last = turn.messages[0].index, turn.messages[-1].index
+    return TurnSize(turn.tokens, len(said), bool(turn.coverable), turn.skipped, first, last)
 
 
 def count_over(stretches: Iterable[Stretch], settings: LayeredSettings) -> int:
     """Turns over the window; skipped ones do not count."""
-    return max(0, sum(1 for _ in _countable(stretches)) - settings.verbatim_turns)
+    return max(0, sum(1 for _ in countable(stretches)) - settings.verbatim_turns)
 
 
 def foresee_batches(stretches: Sequence[Stretch], settings: LayeredSettings, *, partial: bool = False) -> list[Batch]:
     """The folds of `all`, in order; with `partial` those of `summarize`, which folds what makes no full batch too."""
-    room = _Room(list(_countable(stretches)), settings)
+    room = _Room(list(countable(stretches)), settings)
     found: list[Batch] = []
     for chain in _chains(stretches, room.candidates):
         start = 0
@@ -120,7 +123,8 @@ class _Room:
         self.tokens -= sum(turn.tokens for turn in turns)
 
 
-def _countable(stretches: Iterable[Stretch]) -> Iterator[TurnSize]:
+def countable(stretches: Iterable[Stretch]) -> Iterator[TurnSize]:
+    """The turns that can fold, and that nobody skipped."""
     return (turn for stretch in stretches for turn in stretch.turns if turn.coverable and not turn.skipped)
 
 

@@ -72,20 +72,52 @@ def estimate(
     batches: Iterable[Batch], layers: Sequence[Sequence[int]], settings: LayeredSettings, terms: Terms
 ) -> Estimate:
     """What folding these batches takes. `layers`: tokens of the live snippets of each layer, oldest first."""
-    memory = _Memory(layers, settings, terms)
-    sent = folds = 0
-    # The `width` - 1 folds under way when one begins are not in the memory yet; their turns are told as they are.
-    told: deque[int] = deque(maxlen=terms.width - 1)
-    seen = deque([memory.total], maxlen=terms.width)
+    play = Play(layers, settings, terms)
     for batch in batches:
+        play.fold(batch)
+    return play.so_far
+
+
+class Play:
+    """Folds played through, one after another. `layers` as for `estimate`."""
+
+    def __init__(self, layers: Sequence[Sequence[int]], settings: LayeredSettings, terms: Terms) -> None:
+        self._memory = _Memory(layers, settings, terms)
+        self._settings, self._terms = settings, terms
+        # The `width` - 1 folds under way when one begins are not in the memory yet; their turns are told as they are.
+        self._told: deque[int] = deque(maxlen=terms.width - 1)
+        self._seen = deque([self._memory.total], maxlen=terms.width)
+        self._folds = self._sent = 0
+
+    @property
+    def so_far(self) -> Estimate:
+        """What it took."""
+        return Estimate(self._folds, self._memory.merges, self._sent + self._memory.sent)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many lines each layer holds."""
+        return self._memory.sizes
+
+    @property
+    def layers(self) -> list[list[int]]:
+        """The tokens of these lines."""
+        return self._memory.layers
+
+    def settle(self) -> None:
+        """Promote what is due before the first fold."""
+        self._memory.settle()
+
+    def fold(self, batch: Batch) -> None:
+        """Fold one batch, and promote until nothing is due."""
+        settings, terms = self._settings, self._terms
         passage = batch.tokens + batch.lines * terms.speaker
-        before = memory.before(batch) if batch.late else seen[0]
-        sent += terms.fold_prompt + passage + _context(before, sum(told), passage, settings, terms)
-        told.append(passage)
-        memory.fold(batch)
-        seen.append(memory.total)
-        folds += 1
-    return Estimate(folds, memory.merges, sent + memory.sent)
+        before = self._memory.before(batch) if batch.late else self._seen[0]
+        self._sent += terms.fold_prompt + passage + _context(before, sum(self._told), passage, settings, terms)
+        self._told.append(passage)
+        self._memory.fold(batch)
+        self._seen.append(self._memory.total)
+        self._folds += 1
 
 
 def count_merges(counts: Sequence[int], folds: int, settings: LayeredSettings) -> int:
@@ -151,6 +183,16 @@ class _Memory:
         """Tokens of all lines."""
         return sum(self._sums)
 
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many lines each layer holds."""
+        return tuple(map(len, self._layers))
+
+    @property
+    def layers(self) -> list[list[int]]:
+        """Tokens of the lines of each layer, oldest first."""
+        return [list(lines) for lines in self._layers]
+
     def before(self, batch: Batch) -> int:
         """Tokens of the lines before a late batch: where nothing precedes it, those of the late ones before it."""
         return min(self._late, self.total) if batch.first else self.total
@@ -160,6 +202,10 @@ class _Memory:
         line = self._line(batch.tokens, self._terms.fold_factor)
         self._late += line if batch.late else 0
         self._add(min(batch.layer, self._deepest), line)
+        self.settle()
+
+    def settle(self) -> None:
+        """Promote until nothing is due."""
         while self._promote():
             pass
 

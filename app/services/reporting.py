@@ -6,7 +6,6 @@ from datetime import datetime
 
 from sqlmodel import Session
 
-from app.core.batches import count_over, foresee_batches
 from app.core.folding import full_batches, is_backlog
 from app.core.model import Strategy, Usage
 from app.core.rewrite import Rewrite, calls_for
@@ -19,7 +18,6 @@ from app.services.ports import ModelServers
 from app.services.reading import ChatState, Place, read_head, read_history, read_state, require_chat, through
 from app.services.retelling import WINDOW
 from app.services.rewriting import check
-from app.services.waiting import read_waiting
 from app.services.working import ErrorView, JobView, show_error, show_job
 from app.store import client_calls, counting, jobs, messages, snippets
 from app.store.clock import from_ms, now_ms
@@ -163,7 +161,7 @@ class Reporting:
                 memory_tokens=tokens,
                 raw_tokens=count.raw_tokens,
                 compression=round(count.ghosted_tokens / tokens, 1) if tokens else None,
-                backlog=self._backlog(session, state, reopened),
+                backlog=self._backlog(session, state, count, reopened),
                 summarizer_usage=jobs.read_usage(chat.usage),
                 job=show_job(active, chat.id) if active else None,
                 last_error=_last_error(chat),
@@ -185,14 +183,13 @@ class Reporting:
             block = self.blocks.of(session, state)
             return Preview(block.text, block.tokens, state.chat.memory_version)
 
-    def _backlog(self, session: Session, state: ChatState, reopened: int) -> BacklogView:
+    def _backlog(self, session: Session, state: ChatState, count: counting.Counts, reopened: int) -> BacklogView:
         if not state.layered:
             return _rewrite_backlog(state, self._window(session, state))
-        layered, waiting = state.settings.layered, read_waiting(session, state, reopened=reopened)
-        turns = count_over(waiting, layered)
+        layered = state.settings.layered
+        turns, needed = self.estimating.backlog(session, state, count, reopened)
         if not turns:
             return BacklogView()
-        needed = self.estimating.of(session, state, foresee_batches(waiting, layered))
         # The oldest turns alone may be too few to tell.
         whole = state if state.has_backlog == is_backlog(turns, layered) else read_state(session, state.chat)
         return BacklogView(

@@ -19,12 +19,12 @@ def read_waiting(session: Session, state: ChatState, *, reopened: int = 0) -> li
     layers = _layers_behind(state)
     if not state.later:
         return sizes_of(state.view, layers)
-    before, first = _last_stretch(state)
+    before, first = last_stretch(state)
     turns = sizes.turn_sizes(session, state.chat.key, state.chat.strategy, first)
     return [*sizes_of(before, layers), Stretch(turns[: len(turns) - reopened], preceded=state.last_covered is not None)]
 
 
-def _last_stretch(state: ChatState) -> tuple[Outline, int]:
+def last_stretch(state: ChatState) -> tuple[Outline, int]:
     """The outline without its last stretch, and the place where the turns of that begin."""
     first = state.uncovered[-1].index
     for message in reversed(state.uncovered):

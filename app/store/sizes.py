@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Select, and_, bindparam, func, literal, select
+from sqlalchemy import Integer, Select, and_, bindparam, cast, func, literal, select
 from sqlmodel import Session, SQLModel, col
 
 from app.core.batches import TurnSize
@@ -16,10 +16,14 @@ _M = SQLModel.metadata.tables["messages"].c
 _S = SQLModel.metadata.tables["snippets"].c
 
 
+_FLAGS = (_M.closes, _M.blank, _M.pinned, _M.skipped)
+"""Read as numbers: SQLAlchemy looks at every value of a boolean column."""
+
+
 def _shown_from(strategy: str) -> Select[Any]:
     shown = (_M.hidden.is_(False), _M.omitted.is_(False), _M.position >= bindparam("first"))
     return (
-        select(_M.closes, _M.tokens + _M.call_tokens, _M.blank, _M.pinned, _M.skipped)
+        select(_M.position, _M.tokens + _M.call_tokens, *(cast(flag, Integer) for flag in _FLAGS))
         .where(of_chat(), uncovered_by(leaf_of(strategy)), *shown)
         .order_by(_M.position)
     )
@@ -36,15 +40,16 @@ def turn_sizes(session: Session, chat_key: int, strategy: str, first: int) -> li
 
 def _closed(messages: Iterable[Sequence[Any]]) -> Iterator[TurnSize]:
     """In one pass and without an object for each message: there may be a hundred thousand."""
-    total, lines, coverable, skips = 0, 0, False, False
-    for closes, tokens, blank, pinned, skipped in messages:
+    total, lines, coverable, skips, first = 0, 0, 0, 0, -1
+    for position, tokens, closes, blank, pinned, skipped in messages:
         total += tokens
         lines += not blank
-        coverable = coverable or not (pinned or blank)
-        skips = skips or skipped
+        coverable |= not (pinned or blank)
+        skips |= skipped
+        first = position if first < 0 else first
         if closes:
-            yield TurnSize(total, lines, coverable, skips)
-            total, lines, coverable, skips = 0, 0, False, False
+            yield TurnSize(total, lines, bool(coverable), bool(skips), first, position)
+            total, lines, coverable, skips, first = 0, 0, 0, 0, -1
 
 
 class Made(NamedTuple):

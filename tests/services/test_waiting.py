@@ -1,6 +1,7 @@
 """The turns that wait, read by their sizes."""
 
 from contextlib import suppress
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -84,3 +85,37 @@ def test_nothing_waits_where_nothing_folds(server: Server) -> None:
     lines = [_draft(place, (Role.ASSISTANT, "Tom opens the gate.", "")) for place in range(100)]
     server.services.recording.store("plain", lines, fold="none")
     assert server.services.reporting.status("plain").backlog.turns == 0
+
+
+LONG = 1200
+
+
+def test_a_long_backlog_is_told_as_if_it_were_read_anew(server: Server, tmp_path: Path) -> None:
+    """While it folds, grows, and is changed, status says the same as a server that knows nothing of it yet."""
+    chat = "long"
+    server.services.keeping.put(chat, {"settings": {"on_backlog": "ask", "layered": {"turns_per_batch": 2}}})
+    roles = (Role.USER, Role.ASSISTANT)
+    for first, last in ((0, LONG), (LONG, LONG + 3)):
+        drafts = [_draft(place, (roles[place % 2], "Tom opens the gate.", "")) for place in range(first, last)]
+        server.services.recording.store(chat, drafts, fold="none")
+        _same(server, tmp_path, chat)
+    for first, last in ((0, 3), (4, 7), (8, 9)):  # the last one is half a batch
+        server.services.revising.write(chat, str(first), str(last), "They talk.")
+        _same(server, tmp_path, chat)
+    server.services.editing.edit(chat, "700", {"content": "Tom opens the gate, and shuts it behind him."})
+    server.services.editing.edit(chat, "900", {"hidden": True})
+    _same(server, tmp_path, chat)
+    with server.db.write() as session:
+        uncovered = read_state(session, require_chat(session, chat)).uncovered
+        set_skipped(session, [message.key for message in uncovered if 800 <= message.index < 804])
+    _same(server, tmp_path, chat)
+
+
+def _same(server: Server, folder: Path, chat: str) -> None:
+    fresh = assembled(folder / "turnfold.db")
+    for _ in range(2):
+        told, anew = (one.services.reporting.status(chat).backlog for one in (server, fresh))
+        tokens = anew.estimated_input_tokens
+        assert told.estimated_input_tokens == pytest.approx(tokens, rel=0.02)  # real lines are other than guessed ones
+        assert replace(told, estimated_input_tokens=tokens) == anew
+    fresh.db.dispose()
