@@ -54,8 +54,8 @@ export function restartNews(server, refused) {
 }
 
 /**
- * Calls `told` with the news that concern it: of one chat if `chat` is given, of the `kinds` if they are, and whenever
- * some may have been missed.
+ * Calls `told` with the news that concern it: of one chat and of the server if `chat` is given, of the `kinds` if they
+ * are, and whenever some may have been missed.
  * @param {((news: News) => void)|null} told @param {{chat?: string, kinds?: string[]}} about
  */
 export function useNews(told, { chat, kinds }) {
@@ -64,7 +64,8 @@ export function useNews(told, { chat, kinds }) {
     useEffect(() => {
         /** @param {News} news */
         const listener = (news) => {
-            const concerns = (!chat || news.data.chat_id === chat) && (!kinds || kinds.includes(news.kind));
+            const mine = !chat || (news.data.chat_id ?? chat) === chat; // what is told of no chat concerns them all
+            const concerns = mine && (!kinds || kinds.includes(news.kind));
             if (concerns || news.kind === 'reopened') now.current?.(news);
         };
         listeners.add(listener);

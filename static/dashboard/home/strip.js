@@ -12,7 +12,7 @@ async function readiness(signal) {
 
 /** Of all chats. */
 const Costs = () => {
-    const { data } = useLoad((signal) => turnfold.request('GET', '/usage', { signal }), [], { kinds: ['job'] });
+    const { data } = useLoad((signal) => turnfold.request('GET', '/usage', { signal }), [], { kinds: ['job', 'chat'] });
     return data && html`<span>${costOf(data)}</span>`;
 };
 
