@@ -13,6 +13,9 @@ MAX_ID_CHARS = 200
 MAX_DEPTH = 100
 """How many JSON objects and lists may stand inside each other, the outermost counted."""
 
+LAST_INDEX = 2**31 - 1
+"""The last place that a message or a turn can have."""
+
 MIN_INT, MAX_INT = -(2**63), 2**63 - 1
 """Whole numbers a database's column and other programs' JSON hold."""
 

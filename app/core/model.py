@@ -127,6 +127,14 @@ class Snippet:
 
 
 @dataclass(frozen=True, slots=True)
+class Span:
+    """A part of a chat, by the 0-based indices of its first and its last message."""
+
+    first_index: int
+    last_index: int
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """What a summary cost: model calls made and the tokens the servers (or our counter) counted for them."""
 

@@ -1,4 +1,4 @@
-"""Which turns of a chat prompts are tried on (http-api.md, trial)."""
+"""Which turns of a chat prompts are tried on (docs/api.md, Trying prompts)."""
 
 from app.core.folding import DRAIN, Fold, fit_passage, plan_fold
 from app.core.model import Message, Outline, Turn

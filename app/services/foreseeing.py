@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from sqlmodel import Session
 
 from app.core.folding import Fold
+from app.core.model import Span
 from app.core.rewrite import Rewrite
 from app.core.summary import Connection
 from app.core.underway import Underway
@@ -19,14 +20,6 @@ from app.store.tables import Chat, Job
 
 _PER_BATCH = 16
 """Messages of a batch that are read beyond the first one's."""
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Messages, by first and last index."""
-
-    first_index: int
-    last_index: int
 
 
 @dataclass(frozen=True)

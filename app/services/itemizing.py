@@ -33,7 +33,7 @@ class Piece:
 
 
 def itemize(session: Session, drawn: Drawn) -> list[dict[str, Any]]:
-    """The pieces of a prompt in the order in which its format says them, shaped as http-api.md, Projection, `sent`."""
+    """The pieces of a prompt in the order in which its format says them, shaped as `sent` of docs/projection.md."""
     plan, labelled = drawn.plan, drawn.voices.format == "text"
     names = messages.named(session, [m.key for m in (*plan.prompt, *plan.history, *plan.current)])
     return [_shown(piece, names, labelled=labelled) for piece in _as_written(session, drawn)]

@@ -6,7 +6,7 @@ from sqlmodel import Session
 
 from app.core.buffer import plan_buffer
 from app.core.healing import Remake
-from app.core.model import Message, Strategy, Turn
+from app.core.model import Message, Span, Strategy, Turn
 from app.core.passages import as_fold, as_rewrite, next_fold, spoken, turns_within
 from app.core.rewrite import Rewrite, foldable
 from app.core.rolling import plan_rolling
@@ -20,14 +20,6 @@ from app.services.remaking import read_remake
 from app.services.retelling import Retelling
 from app.store import chats, messages, places, snippets, trees
 from app.store.tables import Chat, Snippet
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """The part of a chat that was asked for: 0-based indices, both included. It is widened to whole turns."""
-
-    first: int
-    last: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +46,8 @@ class Picking:
     retelling: Retelling
 
     def question(self, session: Session, chat: Chat, span: Span | None, connection: Connection) -> Question:
-        """About the turns of a span; else about what would fold next, or what the newest fold covered, or the oldest
-        turns there are. Raises Conflict if there is no turn, and InvalidRequest if there is none in the span.
+        """About the turns that a span touches; else about what would fold next, or what the newest fold covered, or the
+        oldest turns there are. Raises Conflict if there is no turn, and InvalidRequest if there is none in the span.
         """
         state = read_head(session, chat)
         if state.rewrites:
@@ -116,11 +108,11 @@ class Picking:
 
 def _chosen(session: Session, chat: Chat, span: Span) -> tuple[Turn, ...]:
     """The turns of a span, covered ones too. One that is not closed yet is none."""
-    first, last = places.whole_turns(session, chat.key, span.first, span.last)
+    first, last = places.whole_turns(session, chat.key, span.first_index, span.last_index)
     around = messages.between(session, chat.key, first, last)
-    turns = turns_within(outline(around, chats.count_messages(session, chat.key)), span.first, span.last)
+    turns = turns_within(outline(around, chats.count_messages(session, chat.key)), span.first_index, span.last_index)
     if not turns:
-        detail = f"No closed turn that could fold has a message from index {span.first} to {span.last}."
+        detail = f"No closed turn that could fold has a message from index {span.first_index} to {span.last_index}."
         raise InvalidRequest(detail, [{"loc": ["body", "first_index"], "msg": detail}])
     return turns
 

@@ -6,12 +6,12 @@ from typing import Any
 from sqlalchemy import Row
 from sqlmodel import Session
 
-from app.core.model import Outline, Strategy
+from app.core.model import Outline, Span, Strategy
 from app.core.resolving import resolve
 from app.core.settings import ChatSettings
 from app.core.strata import Stretch, Under, draw, reopen, tail_of, whole, window_of
 from app.core.turns import outline
-from app.services.foreseeing import Foreseeing, Span
+from app.services.foreseeing import Foreseeing
 from app.services.reading import Place, require_chat
 from app.store import chats, jobs, messages, strata
 from app.store.engine import Database
@@ -84,6 +84,19 @@ class Grain:
     cells: int = 4000
 
 
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What is stored of a chat: what its history is drawn from, and the turns behind the newest covered message."""
+
+    total: int
+    raw_tokens: int
+    pieces: list[Stretch]
+    layers: list[LayerSketch]
+    pinned: list[Place]
+    window: WindowSketch
+    tail: Outline
+
+
 @dataclass(frozen=True)
 class Picturing:
     """Draws chats."""
@@ -96,25 +109,35 @@ class Picturing:
         """What a chat's memory stands for, and where. Raises NotFound."""
         with self.db.read() as session:
             chat = require_chat(session, chat_id)
-            total, server = chats.surroundings(session, chat.key)
-            settings = resolve(server, chat.settings)[0]
-            covered = strata.roots(session, chat.key, chat.strategy)
-            pieces, raw_tokens = _pieces(session, chat, covered, total, self.grain)
-            window, tail = _window(session, chat, settings, total)
-            stretches = reopen(draw(pieces), [message.index for message in tail.open if message.closes])
             active = jobs.active(session, chat.key)
-            return Strata(
-                strategy=chat.strategy,
-                memory_version=chat.memory_version,
-                messages=total,
-                turns=sum(stretch.turns for stretch in stretches),
-                raw_tokens=raw_tokens,
-                layers=_layers(session, chat, settings, covered),
-                stretches=stretches,
-                pinned=[Place(*row) for row in strata.pinned(session, chat.key, _MOST_PINNED)],
-                window=window,
-                folding=self.foreseeing.next_folds(session, chat, active) if active else [],
-            )
+            folding = self.foreseeing.next_folds(session, chat, active) if active else []
+            return _picture(chat, _look(session, chat, self.grain), folding)
+
+
+def _look(session: Session, chat: Chat, grain: Grain) -> _Seen:
+    total, server = chats.surroundings(session, chat.key)
+    settings = resolve(server, chat.settings)[0]
+    covered = strata.roots(session, chat.key, chat.strategy)
+    pieces, raw_tokens = _pieces(session, chat, covered, total, grain)
+    window, tail = _window(session, chat, settings, total)
+    pinned = [Place(*row) for row in strata.pinned(session, chat.key, _MOST_PINNED)]
+    return _Seen(total, raw_tokens, pieces, _layers(session, chat, settings, covered), pinned, window, tail)
+
+
+def _picture(chat: Chat, seen: _Seen, folding: list[Span]) -> Strata:
+    stretches = reopen(draw(seen.pieces), [message.index for message in seen.tail.open if message.closes])
+    return Strata(
+        strategy=chat.strategy,
+        memory_version=chat.memory_version,
+        messages=seen.total,
+        turns=sum(stretch.turns for stretch in stretches),
+        raw_tokens=seen.raw_tokens,
+        layers=seen.layers,
+        stretches=stretches,
+        pinned=seen.pinned,
+        window=seen.window,
+        folding=folding,
+    )
 
 
 def _pieces(session: Session, chat: Chat, covered: list[Under], total: int, grain: Grain) -> tuple[list[Stretch], int]:

@@ -12,7 +12,7 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 from sqlmodel import Session
 
-from app.core.model import Strategy, Usage
+from app.core.model import Span, Strategy, Usage
 from app.core.resolving import merge_values, resolve
 from app.core.summary import TRIAL, Connection, Spending, Summarizer, Summary, SummaryRequest, spent_on
 from app.errors import Conflict, InvalidRequest, ModelError, ModelUnusable, NotFound
@@ -21,7 +21,7 @@ from app.services.connections import Connections
 from app.services.counters import ChatCounters
 from app.services.fitting import check_values, check_window
 from app.services.noting import note_chat
-from app.services.picking import Picking, Question, Span
+from app.services.picking import Picking, Question
 from app.services.ports import ModelServers
 from app.services.reading import require_chat
 from app.store import chats

@@ -7,12 +7,12 @@ from sqlalchemy import BindParameter, Executable, and_, bindparam, func, select
 from sqlmodel import Session, SQLModel
 
 from app.core.ground import Held, Spot
+from app.core.limits import LAST_INDEX
 from app.core.model import Role
 from app.store import messages, snippets
 from app.store.engine import rows
 
 _AT_ONCE = 2000
-_END = 2**31 - 1
 _T = SQLModel.metadata.tables["messages"].c
 _MINE = _T.chat_key == bindparam("chat_key")
 _PLAIN = and_(_T.hidden.is_(False), _T.pinned.is_(False), _T.omitted.is_(False))
@@ -59,7 +59,7 @@ def whole_turns(session: Session, chat_key: int, first: int, last: int) -> tuple
     """
     ended = rows(session, _ENDED_BEFORE, {"chat_key": chat_key, "index": first}).scalar()
     ends = rows(session, _ENDS_FROM, {"chat_key": chat_key, "index": last}).scalar()
-    return 0 if ended is None else ended + 1, _END if ends is None else ends
+    return 0 if ended is None else ended + 1, LAST_INDEX if ends is None else ends
 
 
 def with_extra(session: Session, chat_key: int) -> Iterator[tuple[int, dict[str, Any]]]:

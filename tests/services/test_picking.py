@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from app.core.model import Role
+from app.core.model import Role, Span
 from app.core.summary import SummaryRequest
 from app.errors import Conflict, InvalidRequest
-from app.services.picking import Span
 from app.services.recording import Draft
 from app.services.rehearsing import Rehearsal, Trial
 from tests.support.table import Table, laid, turn_drafts

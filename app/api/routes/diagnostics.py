@@ -8,11 +8,10 @@ from app.api.dependencies import ChatId, PageDep, ServicesDep
 from app.api.problems import problem_docs
 from app.api.routing import new_router
 from app.api.schemas.diagnostics import Diagnosis, DiagnosisPage
+from app.core.limits import LAST_INDEX
 from app.services.diagnosing import DiagnosisView
 
 router = new_router("memory")
-
-_MOST = 2**31 - 1
 
 
 @router.get(
@@ -30,7 +29,7 @@ def list_diagnostics(
     chat_id: ChatId,
     services: ServicesDep,
     page: PageDep,
-    turn: Annotated[int | None, Query(ge=0, le=_MOST, description="0-based index of a turn.")] = None,
+    turn: Annotated[int | None, Query(ge=0, le=LAST_INDEX, description="0-based index of a turn.")] = None,
 ) -> DiagnosisPage | Diagnosis:
     if turn is not None:
         return _shown(services.diagnosing.of_turn(chat_id, turn))

@@ -11,14 +11,13 @@ from app.api.problems import problem_docs
 from app.api.routing import new_router
 from app.api.schemas.messages import Appended, AppendRequest, HistoryDigest, Message, MessagePage, MessageState
 from app.core.digest import Digest
+from app.core.limits import LAST_INDEX
 from app.errors import InvalidRequest
 from app.services.bundle import Services
 from app.services.recording import Appended as AppendedView
 from app.services.recording import MessageView
 
 router = new_router("messages")
-
-_MOST = 2**31 - 1
 
 
 @router.post(
@@ -52,7 +51,7 @@ def list_messages(
     page: PageDep,
     state: Annotated[MessageState, Query(description="Only messages in this state.")] = "all",
     from_index: Annotated[
-        int | None, Query(ge=0, le=_MOST, description="Begin here; not with deleted messages, nor with a cursor.")
+        int | None, Query(ge=0, le=LAST_INDEX, description="Begin here; not with deleted messages, nor with a cursor.")
     ] = None,
 ) -> Paged[MessageView]:
     if from_index is not None and (state == "deleted" or page.cursor is not None):

@@ -7,7 +7,7 @@ from app.api.hanging_up import unless_gone
 from app.api.problems import problem_docs
 from app.api.routing import new_router
 from app.api.schemas.trials import Rehearsal, TrialFields
-from app.services.picking import Span
+from app.core.model import Span
 from app.services.rehearsing import Rehearsal as RehearsalView
 from app.services.rehearsing import Trial
 

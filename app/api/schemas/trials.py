@@ -6,12 +6,11 @@ from pydantic_core import PydanticCustomError
 from app.api.schemas.common import Shown, Usage
 from app.api.schemas.settings import SettingsValues
 from app.api.text import Bool, Id, Int, StrictModel
-
-_MOST = 2**31 - 1
+from app.core.limits import LAST_INDEX
 
 
 def _index(means: str) -> Int | None:
-    found: Int | None = Field(default=None, ge=0, le=_MOST, description=means, examples=[0])
+    found: Int | None = Field(default=None, ge=0, le=LAST_INDEX, description=means, examples=[0])
     return found
 
 
