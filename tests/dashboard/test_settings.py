@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from tests.dashboard.conftest import OpenDashboard
 from tests.support.dashboard import PHONE, Dashboard
 from tests.support.fake_model import FakeModel
-from tests.support.fake_replies import status
+from tests.support.fake_replies import answer, status
 
 LAYERED = {"verbatim_turns": 2, "turns_per_batch": 2}
 
@@ -127,9 +127,13 @@ def test_a_trial_run(dashboard: Dashboard, told: str, model: FakeModel) -> None:
     model.say("Mira asks about <b>gates</b>.")
     dashboard.button("Try it out").click()
     expect(page.get_by_text("Mira asks about <b>gates</b>.")).to_be_visible()
+    model.do(answer("I'm sorry, but I can't assist with that, <i>Mira</i>."))
+    dashboard.button("Try it out").click()
+    expect(page.get_by_label("The refused answer")).to_have_text("I'm sorry, but I can't assist with that, <i>Mira</i>.")
     model.do(status(401))
     dashboard.button("Try it out").click()
     expect(page.get_by_text("answered 401")).to_be_visible()
+    expect(page.get_by_label("The refused answer")).to_have_count(0)
     model.hold()
     dashboard.button("Try it out").click()
     dashboard.button("Stop").click()

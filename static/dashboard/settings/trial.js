@@ -17,6 +17,9 @@ const Rendered = ({ shown }) => html`
 /** @param {{shown: any}} props */
 const Outcome = ({ shown }) => html`
     ${shown.problem && html`<${Note} kind="warning"><p class="said">${shown.problem.detail}</p></${Note}>`}
+    ${shown.problem?.refused_text && html`<figure class="outcome"><figcaption>What the model said</figcaption>
+        <pre class="said rendered" tabindex="0" aria-label="The refused answer">${
+    shown.problem.refused_text}</pre></figure>`}
     ${shown.text !== null && html`<figure class="outcome"><figcaption>By <bdi>${shown.connection}</bdi>${
         shown.model && html`, <bdi>${shown.model}</bdi>`}${
         ` · ${number(shown.text_tokens)} tokens · ${number(shown.latency_ms)} ms`}</figcaption>
