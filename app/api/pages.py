@@ -4,6 +4,7 @@ import base64
 import hashlib
 import os
 import re
+import stat
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from app.resources import resource_dir
 
 # Browsers run nothing of another type, and a machine's registry may tell Python another one.
 _TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+_SMALL = 256 * 1024
 _SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
@@ -42,27 +44,42 @@ def serve_pages(app: FastAPI) -> None:
 
 
 class Files(StaticFiles):
-    """Files that a browser keeps and asks about each time, so that those of a new version are there at once."""
+    """Files that a browser keeps and asks about each time, so that those of a new version are there at once.
+
+    A page is made of a hundred small files: these come from memory, without the threads that reading them would take.
+    """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self._etag = lru_cache(maxsize=256)(_etag)  # the files of a running server may change, if their times do too
+        self._read = lru_cache(maxsize=256)(_read)  # the files of a running server may change, if their times do too
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """The file at a path under the folder. Raises HTTPException: 404, 405."""
+        full_path, found = self.lookup_path(path)
+        if scope["method"] in ("GET", "HEAD") and found and stat.S_ISREG(found.st_mode):
+            return self.file_response(full_path, found, scope)
+        return await super().get_response(path, scope)
 
     def file_response(
         self, full_path: str | os.PathLike[str], stat_result: os.stat_result, scope: Scope, status_code: int = 200
     ) -> Response:
         """The file, or a 304 for who has it. What is in it decides: installers give files what times they like."""
         path = Path(full_path)
-        told = {"Cache-Control": "no-cache", "ETag": self._etag(path, stat_result.st_mtime_ns, stat_result.st_size)}
-        found = FileResponse(path, status_code, told, _TYPES.get(path.suffix), stat_result=stat_result)
+        etag, content = self._read(path, stat_result.st_mtime_ns, stat_result.st_size)
+        told, kind = {"Cache-Control": "no-cache", "ETag": etag}, _TYPES.get(path.suffix)
+        found: Response = FileResponse(path, status_code, told, kind, stat_result=stat_result)
+        if content is not None and "range" not in Headers(scope=scope):
+            found = Response(content, status_code, dict(found.headers))
         asked = Headers(scope=scope)
         if "if-none-match" in asked and self.is_not_modified(found.headers, asked):
             return NotModifiedResponse(found.headers)
         return found
 
 
-def _etag(path: Path, _changed_at: int, _size: int) -> str:
-    return f'"{hashlib.sha256(path.read_bytes()).hexdigest()[:32]}"'
+def _read(path: Path, _changed_at: int, size: int) -> tuple[str, bytes | None]:
+    """What a file is called by, and what is in it if it is small."""
+    content = path.read_bytes()
+    return f'"{hashlib.sha256(content).hexdigest()[:32]}"', content if size <= _SMALL else None
 
 
 @lru_cache(maxsize=1)

@@ -45,8 +45,9 @@ def open_chat(stream: ByteSource, *, format: str | None = None) -> ParsedChat:
     kind = format or recognize(stream)
     if kind == _MEMORY:
         raise InvalidRequest(
-            "The file holds a memory and no chat: hand it in beside the chat's file as the field “memory”, or post it "
-            "to /v1/chats/{chat_id}/import for a chat that is here already."
+            "The file holds a memory and no chat: hand it in beside the chat's file as the field “memory”, or, for a "
+            "chat that is here already, post it to /v1/chats/{chat_id}/import (in the dashboard: open the chat, Care, "
+            "Import a memory)."
         )
     if kind is None:
         raise InvalidRequest(f"The file is of no known kind. What can be read: {_READ}.")

@@ -25,7 +25,7 @@ export const percent = (part, whole) => `${whole ? Math.round((100 * part) / who
 export function ago(time) {
     const seconds = (Date.parse(time) - Date.now()) / 1000;
     const [unit, size] = UNITS.find(([, least]) => Math.abs(seconds) >= least) ?? ['second', 1];
-    return Math.abs(seconds) < 45 ? 'just now' : AGO.format(Math.round(seconds / size), unit);
+    return Math.abs(seconds) < 60 ? 'just now' : AGO.format(Math.round(seconds / size), unit);
 }
 
 /** A date and time of the reader's own. @param {string} time RFC 3339 */

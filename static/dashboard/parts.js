@@ -1,5 +1,5 @@
 /** The parts that every page is made of. Whatever they show is text: nothing here makes markup of what it is given. */
-import { html, useEffect, useRef, useState } from './vendor/htm-preact.js';
+import { html, useLayoutEffect, useRef, useState } from './vendor/htm-preact.js';
 import { detailOf } from './server.js';
 
 /** A button. `kind`: plain, primary, danger, quiet. While `busy` it cannot be pressed again, and keeps its focus.
@@ -74,6 +74,9 @@ export function useId() {
     return id.current;
 }
 
+/** Where one begins in a dialog: what asks to be that, or the first field; else its mildest button. */
+const FIRST = '[autofocus], .dialog-body :is(input, select, textarea)';
+
 /**
  * A dialog over the page: the browser's own, so that the keyboard stays in it and Escape closes it. Without `onClose`
  * it stays.
@@ -82,10 +85,11 @@ export function useId() {
 export function Dialog({ title, onClose, children, foot, wide = false }) {
     const box = useRef(/** @type {any} */ (null));
     const id = useId();
-    useEffect(() => {
+    useLayoutEffect(() => {
         const before = /** @type {HTMLElement|null} */ (document.activeElement);
         const dialog = box.current;
         dialog.showModal();
+        (dialog.querySelector(FIRST) ?? dialog.querySelector('footer .button'))?.focus();
         return () => { dialog.close(); before?.focus?.(); }; // what is behind an open one takes no focus
     }, []);
     /** @param {any} event */

@@ -118,6 +118,7 @@ def test_a_test_that_fails_says_why(dashboard: Dashboard, local: str, model: Fak
     mine = card(dashboard, local)
     mine.get_by_role("button", name="Test local").click()
     expect(mine).to_contain_text("It did not answer as it should.")
+    expect(mine).to_contain_text("its last call failed")
     expect(mine).to_contain_text("401")
     expect(mine.locator("b")).to_have_count(0)
 
@@ -134,6 +135,7 @@ def test_it_is_forgotten_when_that_is_meant(dashboard: Dashboard, local: str) ->
     """A question comes first; Escape is a no."""
     page = dashboard.open("connections")
     card(dashboard, local).get_by_role("button", name="Forget local").click()
+    expect(page.get_by_role("button", name="Cancel")).to_be_focused()
     page.keyboard.press("Escape")
     expect(card(dashboard, local)).to_be_visible()
     card(dashboard, local).get_by_role("button", name="Forget local").click()

@@ -234,6 +234,15 @@ async def test_a_test_by_hand_asks_during_a_cool_down_and_ends_it(caller: Caller
     assert caller.health("default") == Health("ok")
 
 
+async def test_a_test_that_goes_wrong_is_told_of_and_holds_nothing_back(caller: Caller, model: FakeModel) -> None:
+    """A connection that nobody could reach is not called well; the next answer ends that."""
+    model.do(replies.status(401))
+    bad = await caller.test(connection(model))
+    assert caller.health("default") == Health("failing", None, bad.detail)
+    await caller.summarize(request_to(model))
+    assert caller.health("default") == Health("ok")
+
+
 async def test_a_test_notices_a_model_that_says_nothing(caller: Caller, model: FakeModel) -> None:
     """A status of 200 is not enough."""
     model.do(replies.blank())

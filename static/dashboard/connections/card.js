@@ -1,5 +1,5 @@
 /** One connection: what it is, how it is, and what can be done with it. */
-import { html, useState } from '../vendor/htm-preact.js';
+import { html, useRef, useState } from '../vendor/htm-preact.js';
 import { part } from '../../turnfold.js';
 import { notify, useAction } from '../actions.js';
 import { number } from '../format.js';
@@ -34,7 +34,8 @@ export function ConnectionCard({ connection: one, state, used, reload }) {
         { done: `${one.name} now writes the summaries of all chats that choose no other.` });
     const remove = useAction(() => turnfold.request('DELETE', path));
     const onTest = async () => { setTested(null); setTested(await test.run() ?? null); reload(); };
-    const onUse = async () => { await use.run(); reload(); };
+    const heading = useRef(/** @type {any} */ (null));
+    const onUse = async () => { await use.run(); heading.current?.focus(); reload(); };
     const onRemove = async () => {
         if ((await remove.run()) === undefined) return;
         notify(`${one.name} is forgotten.`);
@@ -44,7 +45,7 @@ export function ConnectionCard({ connection: one, state, used, reload }) {
     const changes = one.source !== 'built_in';
     return html`<li class="section" aria-label=${one.name}>
         <header class="section-head">
-            <h2 class="one-line">${one.name}</h2>
+            <h2 class="one-line" tabindex="-1" ref=${heading}>${one.name}</h2>
             <div class="actions">
                 ${used && html`<${Badge} kind="good">writes for all chats</${Badge}>`}
                 <${Badge}>${SOURCES[one.source]}</${Badge}>
@@ -52,7 +53,7 @@ export function ConnectionCard({ connection: one, state, used, reload }) {
         </header>
         <p>${PROVIDERS[one.provider] ?? one.provider}</p>
         ${one.provider !== 'extractive' && html`<dl class="facts">${factsOf(one).map(([name, value]) => html`
-            <div><dt>${name}</dt><dd class="one-line">${value}</dd></div>`)}</dl>`}
+            <div class=${name === 'Address' ? 'wide' : ''}><dt>${name}</dt><dd class="said">${value}</dd></div>`)}</dl>`}
         <${Health} state=${state} onOver=${reload} />
         <div aria-live="polite">${tested && html`<${Note} kind=${tested.ok ? 'info' : 'warning'}>
             <p>${tested.ok ? `It answered in ${number(tested.latency_ms)} ms.` : 'It did not answer as it should.'}</p>
@@ -60,8 +61,9 @@ export function ConnectionCard({ connection: one, state, used, reload }) {
         <div class="actions">
             <${Button} busy=${test.busy} onClick=${onTest} aria-label=${`Test ${one.name}`}>
                 ${test.busy ? 'Testing…' : 'Test'}</${Button}>
-            <${Button} onClick=${() => setOpen(open === 'models' ? '' : 'models')}
-                aria-expanded=${open === 'models'} aria-label=${`Models of ${one.name}`}>Models</${Button}>
+            ${one.provider !== 'extractive' && html`<${Button} aria-label=${`Models of ${one.name}`}
+                aria-expanded=${open === 'models'} onClick=${() => setOpen(open === 'models' ? '' : 'models')}>
+                Models</${Button}>`}
             ${!used && html`<${Button} busy=${use.busy} onClick=${onUse}
                 aria-label=${`Use for all chats: ${one.name}`}>Use for all chats</${Button}>`}
             ${changes && html`<${Button} onClick=${() => setOpen('edit')}
@@ -69,7 +71,7 @@ export function ConnectionCard({ connection: one, state, used, reload }) {
             ${one.source === 'stored' && html`<${Button} kind="danger" onClick=${() => setOpen('remove')}
                 aria-label=${`Forget ${one.name}`}>Forget</${Button}>`}
         </div>
-        ${open === 'models' && html`<${Models} connection=${one} onChosen=${reload} />`}
+        ${open === 'models' && html`<${Models} connection=${one} onChosen=${() => { heading.current?.focus(); reload(); }} />`}
         ${open === 'edit' && html`<${ConnectionForm} connection=${one} onSaved=${reload}
             onClose=${() => setOpen('')} />`}
         ${open === 'remove' && html`<${Confirm} title=${`Forget ${one.name}?`} yes="Forget" busy=${remove.busy}

@@ -1,7 +1,7 @@
 /** Chat files on their way in: how to choose and drop them, and what became of each. */
 import { html, useEffect, useState } from '../vendor/htm-preact.js';
 import { counted } from '../format.js';
-import { Button, Note, Progress, Section } from '../parts.js';
+import { Badge, Button, Note, Progress, Section } from '../parts.js';
 import { href } from '../router.js';
 import { arrivals, forget, leaveOut, takeIn } from './importing.js';
 import { size } from './words.js';
@@ -52,7 +52,7 @@ export const DropZone = () => useDrop() && html`
 
 /** @param {{warnings: {code: string, detail: string}[]}} props */
 const Warnings = ({ warnings }) => warnings.length > 0 && html`
-    <details class="warnings"><summary>${counted(warnings.length, 'remark')}</summary>
+    <details class="warnings" open><summary>${counted(warnings.length, 'remark')}</summary>
         <ul>${warnings.map(({ detail }) => html`<li class="said">${detail}</li>`)}</ul>
     </details>`;
 
@@ -60,7 +60,8 @@ const Warnings = ({ warnings }) => warnings.length > 0 && html`
 const Came = ({ one: { name, result } }) => result && html`
     <p><a href=${href(['chats', result.chat_id])}>Open <bdi>${name}</bdi></a>
         <span class="quiet-text"> ${counted(result.messages, 'message')}${result.snippets > 0
-            && `, ${counted(result.snippets, 'snippet')} of memory`}</span></p>
+            && `, ${counted(result.snippets, 'snippet')} of memory`}</span>
+        ${result.waits && html` <${Badge} kind="warn">asks you before it folds</${Badge}>`}</p>
     <${Warnings} warnings=${result.warnings} />`;
 
 /** @param {{one: import('./importing.js').Arrival}} props */

@@ -2,11 +2,11 @@
 import { notify } from '../actions.js';
 import { counted } from '../format.js';
 import { go, read } from '../router.js';
-import { asksForKey, detailOf, turnfold } from '../server.js';
+import { asksForKey, chat, detailOf, turnfold } from '../server.js';
 import { watched } from './watched.js';
 
 /** @typedef {{code: string, detail: string}} Remark
- *  @typedef {{chat_id: string, messages: number, snippets: number, warnings: Remark[]}} Imported
+ *  @typedef {{chat_id: string, messages: number, snippets: number, warnings: Remark[], waits: boolean}} Imported
  *  @typedef {{key: number, name: string, size: number, state: 'waiting'|'sending'|'done'|'refused', file: File|null,
  *    cut: AbortController, detail: string, result: Imported|null}} Arrival */
 
@@ -55,17 +55,29 @@ async function takeAll() {
 const waiting = () => arrivals.get().find((one) => one.state === 'waiting');
 
 /** @param {Arrival} one */
-async function takeOne({ key, file, cut }) {
+async function takeOne(one) {
+    const { key, file, cut } = one;
     change(key, { state: 'sending' });
     try {
         const raw = await readable(/** @type {File} */ (file));
         const result = await turnfold.request('POST', '/import', { raw, signal: cut.signal, timeout: 0 });
-        change(key, { state: 'done', result, file: null });
+        change(key, { state: 'done', result: { ...result, ...await settle(result.chat_id, one.name) }, file: null });
     } catch (error) {
         const needsKey = asksForKey(error);
         const detail = needsKey ? 'The server wants a key first. Choose the file again after that.' : told(error);
         change(key, { state: 'refused', detail, file: null });
     }
+}
+
+/** A chat without a title, or with its character's name for one, is called as its file is: a character has many
+ *  chats. Says whether it waits for a choice before it folds.
+ *  @param {string} id @param {string} file */
+async function settle(id, file) {
+    const about = chat(id);
+    const { title, character_name: character } = await about.request('GET', '');
+    const called = file.replace(/\.[^.]+$/, '').slice(0, 200);
+    if (!title || title === character) await about.request('PATCH', '', { body: { title: called } });
+    return { waits: (await about.status()).backlog.choice_needed };
 }
 
 /** A file that cannot be read would look like a server that cannot be reached. @param {File} file */
@@ -85,6 +97,6 @@ function openOnly() {
     const isPlain = !more.length && one.result && !one.result.warnings.length;
     if (!isPlain || read().parts.length) return;
     arrivals.set([]);
-    notify(`Imported ${counted(/** @type {Imported} */ (one.result).messages, 'message')} from ${one.name}.`);
     go(['chats', /** @type {Imported} */ (one.result).chat_id]);
+    notify(`Imported ${counted(/** @type {Imported} */ (one.result).messages, 'message')} from ${one.name}.`);
 }
