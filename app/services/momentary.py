@@ -13,7 +13,7 @@ from app.core.buffer import buffered, plan_buffer
 from app.core.health import Pending
 from app.core.model import Message, Role, Usage
 from app.core.rewrite import Rewrite
-from app.core.summary import Connection, Summarizer, Summary, SummaryRequest, spent_on
+from app.core.summary import Connection, Spending, Summarizer, Summary, SummaryRequest
 from app.core.turns import outline
 from app.errors import InvalidRequest, ModelError, NotFound
 from app.services.basis import note_usage
@@ -83,23 +83,26 @@ class Momentary:
 
     async def fold(self, query: ProjectionQuery, due: Due) -> tuple[ProjectionQuery, Beforehand]:
         """The request without what is summarized now, and the summary; if that fails, the request as it is."""
-        trying = Trying(self.summarizer)
-        found = await self._in_time(due, trying)
+        spending = Spending()
+        try:
+            found = await self._in_time(replace(due, request=replace(due.request, paid=spending.add)))
+        except asyncio.CancelledError:
+            await asyncio.shield(asyncio.to_thread(self._pay, due, spending.usage))
+            raise
         if isinstance(found, Summary):
             await asyncio.to_thread(self._note, due, found.usage, None)
             return _without(query, due.plan), Beforehand(summary=found.text)
         if isinstance(found, ModelError):
-            failure, cost = Failure.of(found, None, None, skip_of(found)), spent_on(found)
+            failure = Failure.of(found, None, None, skip_of(found))
         else:
             failure = too_long(due.state, self.cooldown_s, found, fronted=_is_fronted(due))
-            cost = trying.failed + Usage(calls=found.calls if found else 0)
-        await asyncio.to_thread(self._note, due, cost, failure)
+        await asyncio.to_thread(self._note, due, spending.usage, failure)
         return query, failed(due.state, due.plan, failure.report())
 
-    async def _in_time(self, due: Due, trying: Trying) -> Summary | ModelError | Pending | None:
+    async def _in_time(self, due: Due) -> Summary | ModelError | Pending | None:
         """The summary, or why there is none; when time is up, how it fared until it was cut."""
         chat, seconds = due.request.chat, due.state.settings.summary_buffer.timeout_s
-        call = asyncio.create_task(trying.summarize(due.request, due.others))
+        call = asyncio.create_task(Trying(self.summarizer).summarize(due.request, due.others))
         try:
             await asyncio.wait([call], timeout=seconds)
             if call.done():
@@ -122,6 +125,11 @@ class Momentary:
         except (NotFound, InvalidRequest) as error:
             log.warning("fallback_missing", connection=name, detail=error.detail)
             return ()
+
+    def _pay(self, due: Due, cost: Usage) -> None:
+        """Count what was paid for an answer that nobody waits for any more."""
+        with self.db.write() as session:
+            note_usage(chats.get(session, due.state.chat.key), None, cost)
 
     def _note(self, due: Due, cost: Usage, failure: Failure | None) -> None:
         """What was paid is counted on the chat, and status says why a fold failed."""

@@ -1,20 +1,18 @@
 """One summary, asked of one connection after another."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from app.core.model import Usage
 from app.core.summary import Connection, Summarizer, Summary, SummaryRequest, spent_on
 from app.errors import ModelError, ModelWithdrawn
 from app.services.failure import both
 
 
-@dataclass
+@dataclass(frozen=True)
 class Trying:
-    """`failed`: what connections cost that failed, while another is asked in their place."""
+    """Asks for one summary."""
 
     summarizer: Summarizer
-    failed: Usage = field(default_factory=Usage)
 
     async def summarize(self, request: SummaryRequest, others: Sequence[Connection]) -> Summary:
         """The summary, by another connection if the first one fails: then it is degraded. Raises ModelError."""
@@ -24,7 +22,6 @@ class Trying:
             if not others or isinstance(error, ModelWithdrawn):
                 raise
             first = error
-        self.failed += spent_on(first)
         try:
             summary = await self.summarize(replace(request, connection=others[0]), others[1:])
         except ModelError as error:

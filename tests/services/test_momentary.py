@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.core.model import Usage
 from app.services.bundle import Services
 from app.services.momentary import Due
 from app.services.projection_query import ProjectionQuery
 from app.store.migrate import migrate
 from tests.support.parts import assembled
 from tests.support.scripted import ScriptedModels
+from tests.support.table import laid
 
 
 @pytest.fixture(scope="module")
@@ -61,3 +63,17 @@ def test_what_is_told_and_what_is_sent_is_all_of_it(services: Services, kinds: l
     assert len(left.current) >= keep
     assert not left.current or left.current[0]["role"] == "user"
     assert (len(current) >= most, bool(before.summary)) == (True, True)
+
+
+async def test_a_fold_that_is_cut_is_counted(tmp_path: Path) -> None:
+    """Whoever waits for its prompt may be cut: the call that was under way then is in the chat's usage."""
+    async with laid(tmp_path) as table:
+        buffer = {"scope": "call", "max_messages_before_summary": 4, "recent_messages_to_keep": 1}
+        table.services.keeping.put("c", {"strategy": "summary_buffer", "settings": {"summary_buffer": buffer}})
+        table.models.hold()
+        query = ProjectionQuery(current=[line for number in range(4) for line in turn("plain", number)])
+        asking = asyncio.create_task(table.services.answering.project("c", query))
+        await table.models.arrived(1)
+        asking.cancel()
+        await asyncio.wait([asking])
+        assert (asking.cancelled(), table.models.cut, table.status().summarizer_usage) == (True, 1, Usage(1))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from app.core.health import Health, Pending, Trial
 from app.core.model import Usage
-from app.core.summary import Connection, Summary, SummaryRequest
+from app.core.summary import Connection, Summary, SummaryRequest, spent_on
 from app.errors import ModelError
 
 Answer = str | ModelError | Callable[[SummaryRequest], str]
@@ -61,14 +61,17 @@ class ScriptedModels:
             await self.before_answer(number)
         except asyncio.CancelledError:
             self.cut += 1
+            _pay(request, Usage(1))
             raise
         finally:
             self.under_way.remove(request.chat)
         answer = self._script.popleft() if self._script else self.default or f"Line {number} of the story."
         if isinstance(answer, ModelError):
+            _pay(request, spent_on(answer))
             raise answer
-        text = answer if isinstance(answer, str) else answer(request)
-        return Summary(text, len(text.split()), request.connection.name, "scripted", Usage(1, 100, 10))
+        text, cost = answer if isinstance(answer, str) else answer(request), Usage(1, 100, 10)
+        _pay(request, cost)
+        return Summary(text, len(text.split()), request.connection.name, "scripted", cost)
 
     async def before_answer(self, number: int) -> None:
         """What a call waits for besides; for those who decide it call by call."""
@@ -112,3 +115,8 @@ class HeldModels(ScriptedModels):
     async def before_answer(self, number: int) -> None:
         async with self._said:
             await self._said.wait_for(lambda: number in self._answered)
+
+
+def _pay(request: SummaryRequest, cost: Usage) -> None:
+    if request.paid is not None:
+        request.paid(cost)
