@@ -2,9 +2,12 @@
 import { useEffect, useRef, useState } from './vendor/htm-preact.js';
 import { asksForKey, detailOf } from './server.js';
 
-/** @typedef {{id: number, text: string, kind: 'done'|'error', undo?: () => void}} Notice */
+/** `about`: what it tells of; `place`: the page that it was told on.
+ *  @typedef {{id: number, text: string, kind: 'done'|'error', undo?: () => void, about: string,
+ *    place: string}} Notice */
 
 const SHOWN_MS = 8000; // an error stays until it is closed
+const MOST = 3;
 const told = new EventTarget();
 let notices = /** @type {Notice[]} */ ([]);
 let last = 0;
@@ -18,12 +21,23 @@ function show(now) {
 /** @param {number} id */
 export const dismiss = (id) => show(notices.filter((notice) => notice.id !== id));
 
-/** Tells at the page's foot what was done, or what went wrong; `undo` is offered beside it.
- *  @param {string} text @param {'done'|'error'} [kind] @param {() => void} [undo] */
-export function notify(text, kind = 'done', undo) {
+/** The page one is on, whatever its query. */
+const here = () => location.hash.split('?')[0];
+
+/** Tells at the page's foot what was done, or what went wrong; `undo` is offered beside it. What is told of the same
+ *  thing, e.g. a job's id, is told once: the newest. Success is no news any more on another page.
+ *  @param {string} text @param {'done'|'error'} [kind] @param {() => void} [undo] @param {string} [about] */
+export function notify(text, kind = 'done', undo, about = text) {
     const id = last += 1;
-    show([...notices.slice(-3), { id, text, kind, undo }]);
+    const others = notices.filter((notice) => notice.text !== text && notice.about !== about);
+    show([...others.slice(1 - MOST), { id, text, kind, undo, about, place: here() }]);
     if (kind === 'done') setTimeout(() => dismiss(id), SHOWN_MS);
+}
+
+/** Takes away the successes that were told on other pages. */
+export function leavePage() {
+    const left = notices.filter(({ kind, place }) => kind === 'error' || place === here());
+    if (left.length < notices.length) show(left);
 }
 
 /** @returns {Notice[]} */

@@ -1,13 +1,13 @@
 /** The dashboard: its frame, and which page stands in it. */
 import { html, render, useEffect, useErrorBoundary, useRef, useState } from './vendor/htm-preact.js';
-import { dismiss, useNotices } from './actions.js';
+import { dismiss, leavePage, useNotices } from './actions.js';
 import { ChatPage } from './chat/page.js';
 import { ConnectionsPage } from './connections/page.js';
 import { HomePage } from './home/page.js';
 import { KeyDialog } from './key.js';
 import { restartNews, startNews, useLive } from './news.js';
 import { Button, Note } from './parts.js';
-import { useRoute } from './router.js';
+import { entitle, useRoute } from './router.js';
 import { asksForKey, onLocked, turnfold } from './server.js';
 import { SettingsPage } from './settings/page.js';
 import { ThemeButton } from './theme.js';
@@ -57,6 +57,18 @@ const Notices = () => html`
         <${NoticeLine} key=${notice.id} notice=${notice} />`)}
     </div>`;
 
+const Missing = () => html`
+    <div class="page-head"><div>
+        <h1>There is no such page</h1>
+        <p>Perhaps its address was cut short. <a href="#/">Go to the chats</a></p>
+    </div></div>`;
+
+/** @param {string[]} parts of the address */
+function pageOf([first = '', id]) {
+    if (first === 'chats' && !id) return PAGES[''];
+    return Object.hasOwn(PAGES, first) ? PAGES[first] : { title: 'There is no such page', Page: Missing };
+}
+
 /** A page, or what to do when it breaks. @param {{route: import('./router.js').Route, Page: any}} props */
 function Guarded({ route, Page }) {
     const [error, reset] = useErrorBoundary((caught) => console.error(caught));
@@ -70,7 +82,7 @@ function useArrival(place, title) {
     const main = useRef(/** @type {any} */ (null));
     const before = useRef(place);
     useEffect(() => {
-        document.title = `${title} · Turnfold`;
+        entitle(title);
         if (before.current === place) return;
         before.current = place;
         scrollTo(0, 0);
@@ -84,7 +96,7 @@ function App() {
     const [locked, setLocked] = useState(false);
     useEffect(() => onLocked(() => setLocked(true)), []);
     const [first = ''] = route.parts;
-    const known = Object.hasOwn(PAGES, first) ? PAGES[first] : PAGES[''];
+    const known = pageOf(route.parts);
     const place = route.parts.slice(0, 2).join('/');
     const main = useArrival(place, known.title);
     const onOpen = () => { setLocked(false); restartNews(turnfold, asksForKey); };
@@ -100,6 +112,7 @@ function App() {
         ${locked && html`<${KeyDialog} onOpen=${onOpen} />`}`;
 }
 
+addEventListener('hashchange', leavePage);
 // A file that is dropped beside its place must not take the page's.
 for (const kind of ['dragover', 'drop']) addEventListener(kind, (event) => event.preventDefault());
 startNews(turnfold, asksForKey);

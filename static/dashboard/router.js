@@ -20,6 +20,9 @@ export function amend(changed) {
     dispatchEvent(new HashChangeEvent('hashchange'));
 }
 
+/** Gives the page its title. @param {string} title */
+export const entitle = (title) => { document.title = `${title} · Turnfold`; };
+
 /** @param {string} text */
 function decode(text) {
     try {

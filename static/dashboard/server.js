@@ -67,9 +67,12 @@ export function useLoad(load, deps, about = null, { keep = false } = {}) {
         return () => reader.current.end();
     }, deps);
     const reload = useCallback(() => reader.current.again(), []);
-    useNews(about && reload, about ?? {});
+    useNews(about && ((news) => { if (!(about.chat && isEnd(news))) reload(); }), about ?? {});
     return { ...state, reload };
 }
+
+/** Whether a chat is gone, and what concerned it not to be read any more. @param {import('./news.js').News} news */
+export const isEnd = ({ kind, data }) => kind === 'chat' && data.why === 'deleted';
 
 /** Reads one thing: never twice at once, the newest wish last. */
 class Reader {

@@ -88,8 +88,8 @@ export function ForkDialog({ id, message, onClose }) {
         const body = { at_message_id: message.id, ...(own.trim() && { id: own.trim() }) };
         const made = await chat(id).request('POST', '/fork', { body });
         onClose();
-        notify('The chat is forked; this is the new one.');
         go(['chats', made.id, 'memory']);
+        notify('The chat is forked; this is the new one.');
     }, { quiet: true });
     const foot = html`<${Button} onClick=${onClose}>Cancel</${Button}>
         <${Button} kind="primary" busy=${fork.busy} onClick=${fork.run}>Fork</${Button}>`;

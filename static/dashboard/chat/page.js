@@ -1,9 +1,10 @@
 /** One chat: what is told of it everywhere, and the page that stands below. */
-import { html } from '../vendor/htm-preact.js';
+import { html, useEffect, useRef, useState } from '../vendor/htm-preact.js';
 import { nameOf } from '../format.js';
+import { useNews } from '../news.js';
 import { Badge, Failure, Loading, Tabs } from '../parts.js';
-import { href } from '../router.js';
-import { chat, useLoad } from '../server.js';
+import { entitle, href } from '../router.js';
+import { chat, isEnd, useLoad } from '../server.js';
 import { ExportFiles } from './care-export.js';
 import { Repair } from './care-repair.js';
 import { CarePage } from './care.js';
@@ -29,21 +30,53 @@ const STRATEGIES = /** @type {Record<string, string>} */ ({
  *   route: import('../router.js').Route}} ChatProps
  */
 
-/** @param {{route: import('../router.js').Route}} props */
+/** The chat, until it is deleted; then nothing of it is read any more, unless it comes back.
+ *  @param {{route: import('../router.js').Route}} props */
 export function ChatPage({ route }) {
-    const [, id = '', tab = 'memory'] = route.parts;
+    const [, id = ''] = route.parts;
+    const [missing, setMissing] = useState(/** @type {'never'|'deleted'|null} */ (null));
+    useNews((news) => {
+        if (isEnd(news)) setMissing('deleted');
+        else if (news.kind === 'chat') setMissing(null);
+    }, { chat: id, kinds: ['chat'] });
+    const onMissing = () => setMissing('never');
+    return missing
+        ? html`<${Missing} why=${missing} />`
+        : html`<${Opened} id=${id} route=${route} onMissing=${onMissing} />`;
+}
+
+/** Says that the chat is not there, to who was reading it too. @param {{why: 'never'|'deleted'}} props */
+function Missing({ why }) {
+    const head = useRef(/** @type {any} */ (null));
+    const title = why === 'deleted' ? 'This chat is not there any more' : 'This chat is not there';
+    useEffect(() => {
+        entitle(title);
+        head.current.focus();
+    }, [title]);
+    return html`<div class="page-head"><div>
+        <h1 ref=${head} tabindex="-1">${title}</h1>
+        <p>${why === 'deleted' ? 'It was deleted, perhaps on another page. ' : 'Perhaps it was deleted. '}
+            <a href="#/">Go to the chats</a></p>
+    </div></div>`;
+}
+
+/** @param {{id: string, route: import('../router.js').Route, onMissing: () => void}} props */
+function Opened({ id, route, onMissing }) {
+    const tab = route.parts[2] ?? 'memory';
     const read = async (/** @type {AbortSignal} */ signal) => {
-        const calls = [chat(id).request('GET', '', { signal }), chat(id).status({ signal })];
-        const [about, status] = await Promise.all(calls);
-        return { about, status };
+        const about = await chat(id).request('GET', '', { signal }); // alone: of one that is gone no more is asked
+        return { about, status: await chat(id).status({ signal }) };
     };
     const { data, error, reload } = useLoad(read, [id], { chat: id });
+    const [, name, Page] = TABS.find(([one]) => one === tab) ?? TABS[0];
+    const title = data && `${nameOf(data.about)} – ${name}`;
+    useEffect(() => { if (title) entitle(title); }, [title]);
+    useEffect(() => { if (error?.status === 404) onMissing(); }, [error]);
     if (!data && error) return html`<${Unread} id=${id} error=${error} reload=${reload} />`;
     if (!data) return html`<h1 class="unseen">Chat</h1><${Loading} what="Opening the chat" />`;
     const { about, status } = data;
-    const [, , Page] = TABS.find(([name]) => name === tab) ?? TABS[0];
-    const items = TABS.map(([name, title, page]) => (
-        { name: title, href: href(['chats', id, name]), current: page === Page }));
+    const items = TABS.map(([path, called, page]) => (
+        { name: called, href: href(['chats', id, path]), current: page === Page }));
     const given = { id, chat: about, status, reload, route };
     return html`
         <div class="page-head">

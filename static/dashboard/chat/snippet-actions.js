@@ -55,7 +55,7 @@ function useRegeneration(id, snippet, back, onChanged) {
         onChanged();
         if (!ended) return;
         if (ended.state === 'succeeded' && !endOf(ended)) notifyStep(id, 'It is written anew.', back);
-        else notify(endOf(ended), ended.state === 'cancelled' ? 'done' : 'error');
+        else notify(endOf(ended), ended.state === 'cancelled' ? 'done' : 'error', undefined, begun);
     };
     const stop = useAction(() => turnfold.request('POST', `/jobs/${job}/cancel`));
     return { job, begin, stop };
