@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { fileName } from '../../static/dashboard/chat/care-files.js';
-import { choices, costOf, money, readPrice } from '../../static/dashboard/chat/costs-money.js';
+import { choices, costOf, figures, money, readPrice } from '../../static/dashboard/chat/costs-money.js';
 import { byTurn, columns, sample, saved, sharing } from '../../static/dashboard/chat/growth-data.js';
 import { fullRows, rows, sums } from '../../static/dashboard/chat/layers-table.js';
 
@@ -40,6 +40,25 @@ test('a backlog: all of it, one batch, in money where a price is known, for noth
     const none = { ...backlog, estimated_calls: 0, estimated_input_tokens: 0, estimated_s: null };
     assert.deepEqual(choices({ ...status('openai'), backlog: none }, 120, null).one,
         { calls: 0, input: 0, seconds: null, money: null });
+});
+
+test('the built-in summarizer takes moments for a few batches, a time that is told for more', () => {
+    const time = (backlog) => {
+        const free = { backlog: { turns: 9, ...backlog }, connection: { provider: 'extractive' }, raw_tokens: 9 };
+        return figures('all', choices(free, 120, null), '').at(-1);
+    };
+    assert.equal(time({ estimated_calls: 19, batches: 19, estimated_s: null })[1], 'moments');
+    assert.equal(time({ estimated_calls: 2400, batches: 2400, estimated_s: null })[1], 'about 2 min');
+    assert.equal(time({ estimated_calls: 2400, batches: 2400, estimated_s: 30 })[1], 'about 30 s');
+});
+
+test('the figures of a choice, each of which says alone what it is', () => {
+    const backlog = { turns: 153, estimated_calls: 50, estimated_input_tokens: 100_000, estimated_s: 200 };
+    const costs = choices({ backlog, connection: { provider: 'openai' }, raw_tokens: 9000 }, 120, PRICE);
+    const brief = (name) => figures(name, costs, '€').map((one) => one[2]).join(' · ');
+    assert.equal(brief('all'), 'about 50 calls · 100K tokens · about 3 min · about € 0.23');
+    assert.equal(brief('one'), '1 call · 2,000 tokens · about 4 s · about € 0.0046');
+    assert.equal(brief('skip'), 'no calls · up to 9,000 tokens');
 });
 
 test('growth: columns for the chart, ten rows for the table, what a prompt saves', () => {

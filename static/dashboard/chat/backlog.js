@@ -1,26 +1,28 @@
 /** An old chat: what may be done with its backlog, and what each choice costs. */
 import { html } from '../vendor/htm-preact.js';
 import { useAction } from '../actions.js';
-import { counted, number, short, span } from '../format.js';
+import { counted } from '../format.js';
 import { Button } from '../parts.js';
 import { href } from '../router.js';
 import { chat } from '../server.js';
-import { choices, money } from './costs-money.js';
+import { choices, figures } from './costs-money.js';
 import { usePrice } from './costs-price.js';
+import { useFocusNear } from './state-job.js';
 import { reasonOf } from './state-reasons.js';
 
 const CHOICES = [
     { name: 'all', title: 'All of it', yes: 'Fold everything', kind: 'primary',
-        text: 'Everything outside the newest turns folds now, oldest first.' },
+        text: 'All but the newest turns folds now.' },
     { name: 'one', title: 'Little by little', yes: 'One batch with each reply', kind: 'plain',
-        text: 'One batch now, then one with each reply, until the backlog is gone.',
+        text: 'One batch now and with each reply.',
         note: 'Each batch. All of them take about the same as “All of it”.' },
     { name: 'skip', title: 'Not at all', yes: 'Leave it as it is', kind: 'plain',
-        text: 'These turns stay word for word. When a prompt gets too long, they are the first to be left out.' },
+        text: 'They stay word for word; a prompt that is too long leaves them out first.' },
 ];
 
 /** @param {import('./page.js').ChatProps} props */
 export function BacklogChoice({ id, chat: about, status, reload }) {
+    const box = useFocusNear();
     const price = usePrice(status.connection);
     const choose = useAction(async (/** @type {'all'|'one'|'skip'} */ choice) => {
         const { job, reason, skipped_turns: skipped } = await chat(id).backlog(choice);
@@ -29,10 +31,10 @@ export function BacklogChoice({ id, chat: about, status, reload }) {
         return job ? null : reasonOf(reason);
     }, { done: (said) => said });
     const costs = choices(status, about.effective_settings.layered.snippet_tokens, price);
-    return html`<section class="backlog" aria-labelledby="backlog-title">
+    return html`<section class="backlog" ref=${box} aria-labelledby="backlog-title">
         <h2 id="backlog-title">An old chat: how shall it fold?</h2>
-        <p class="about">${counted(costs.turns, 'turn')} before the newest ones have no summary yet. Nothing is lost
-            whatever you choose, and you can stop at any moment.</p>
+        <p class="about">${counted(costs.turns, 'turn')} before the newest ones have no summary yet. Nothing is lost,
+            and you can stop at any moment.</p>
         <div class="choices">${CHOICES.map((one) => html`
             <${Choice} ...${one} choose=${choose} takes=${figures(one.name, costs, price?.currency ?? '')} />`)}</div>
         <${Called} status=${status} free=${costs.free} priced=${Boolean(price)} id=${id} />
@@ -46,23 +48,10 @@ const Choice = ({ choose, takes, name, title, text, note, yes, kind }) => html`
         <p>${text}</p>
         <dl class="takes">${takes.map((/** @type {string[]} */ [term, value]) => html`
             <div><dt>${term}</dt><dd>${value}</dd></div>`)}</dl>
+        <p class="takes-line">${takes.map((/** @type {string[]} */ one) => one[2]).filter(Boolean).join(' · ')}</p>
         ${note && html`<p class="hint">${note}</p>`}
         <${Button} kind=${kind} busy=${choose.busy} onClick=${() => choose.run(name)}>${yes}</${Button}>
     </div>`;
-
-/** @param {string} name @param {ReturnType<typeof choices>} costs @param {string} currency @returns {string[][]} */
-function figures(name, costs, currency) {
-    if (name === 'skip') return [['Calls', 'none'], ['Each prompt', `up to ${short(costs.raw)} tokens`]];
-    const { calls, input, seconds, money: paid } = name === 'all' ? costs.all : costs.one;
-    const time = seconds === null ? null : `about ${span(seconds)}`;
-    if (costs.free) return [['Calls', 'none'], ['Costs', 'nothing'], ['Time', time ?? 'moments']];
-    return [
-        ['Calls', calls === 1 ? '1' : `about ${number(calls)}`],
-        ['Input', `about ${short(input)} tokens`],
-        ['Time', time ?? 'known after a batch'],
-        ...(paid === null ? [] : [['Costs', `about ${money(paid, currency)}`]]),
-    ];
-}
 
 /** @param {any} props */
 const Called = ({ status: { connection }, free, priced, id }) => (free

@@ -1,6 +1,6 @@
 /** The job at work: how far it is, how long it takes, and the way to stop it. */
 import { html, useEffect, useMemo, useRef, useState } from '../vendor/htm-preact.js';
-import { useAction } from '../actions.js';
+import { notify, useAction } from '../actions.js';
 import { Button, Progress } from '../parts.js';
 import { chat } from '../server.js';
 import { doing, howFar, left } from './state-words.js';
@@ -30,17 +30,28 @@ export function JobLine({ job }) {
     </div>`;
 }
 
-/** @param {{id: string, reload: () => void}} props */
-export function Stop({ id, reload }) {
-    const box = useRef(/** @type {HTMLElement|null} */ (null));
+/** Where the focus goes when the part that has it goes: to the switches, once they stand there.
+ *  @returns {{current: any}} the part's ref */
+export function useFocusNear() {
+    const box = useRef(/** @type {any} */ (null));
+    useEffect(() => () => {
+        if (!box.current?.contains(document.activeElement)) return;
+        requestAnimationFrame(() => {
+            const near = document.getElementById('summarize') ?? document.getElementById('pause');
+            if (document.activeElement === document.body) near?.focus({ preventScroll: true });
+        });
+    }, []);
+    return box;
+}
+
+/** @param {{id: string, job: string, reload: () => void}} props */
+export function Stop({ id, job, reload }) {
+    const box = useFocusNear();
     const stop = useAction(async () => {
         const { stopped } = await chat(id).stop();
         reload();
-        return stopped ? 'Stopped. What is folded stays.' : 'Nothing was running any more.';
-    }, { done: (said) => said });
-    useEffect(() => () => { // the focus that this button had stays near
-        if (box.current?.contains(document.activeElement)) document.getElementById('summarize')?.focus();
-    }, []);
+        notify(stopped ? 'Stopped. What is folded stays.' : 'Nothing was running any more.', 'done', undefined, job);
+    });
     return html`<span ref=${box}>
         <${Button} kind="danger" busy=${stop.busy} onClick=${stop.run}>Stop</${Button}>
     </span>`;
