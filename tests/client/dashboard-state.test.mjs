@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { calm, reasonOf, untilFold, whyNot } from '../../static/dashboard/chat/state-reasons.js';
+import { calm, isDue, reasonOf, untilFold, whyNot } from '../../static/dashboard/chat/state-reasons.js';
 import { again, breaker, doing, howFar, left, trouble, waitsFor } from '../../static/dashboard/chat/state-words.js';
 
 const SETTINGS = { layered: { verbatim_turns: 10, turns_per_batch: 3, flush_turns: 3, window: 'strict' } };
@@ -34,24 +34,27 @@ test('time runs between two readings, and never below a second', () => {
     assert.equal(again('2026-03-01T12:00:40Z', now), 'Tries again in 40 s.');
     assert.equal(again('2026-03-01T11:59:00Z', now), 'Tries again now.');
     assert.equal(again(null, now), null);
+    assert.equal(again('2026-03-01T12:00:17Z', now, false), 'It is asked again after 17 s, when there is something to fold.');
+    assert.equal(again('2026-03-01T11:59:00Z', now, false), 'It is asked again when there is something to fold.');
 });
 
 test('a failure names its connection and what is wrong with it', () => {
     const failed = (fields) => trouble({ connection: 'local', status: null, code: 'provider_rejected', ...fields });
-    assert.equal(failed({ status: 401 }), '“local” was refused by its server');
-    assert.equal(failed({ status: 404 }), '“local” was not found');
-    assert.equal(failed({ status: 503, code: 'provider_unavailable' }), '“local” cannot be reached');
+    assert.equal(failed({ status: 401 }), '“local” was refused by its server (status 401)');
+    assert.equal(failed({ status: 404 }), '“local” was not found (status 404)');
+    assert.equal(failed({ status: 503, code: 'provider_unavailable' }), '“local” answered 503');
+    assert.equal(failed({ code: 'provider_unavailable' }), '“local” cannot be reached');
     assert.equal(failed({}), '“local” gave no summary');
 });
 
 test('a connection is told of while it is left alone or missing, and not while it is well', () => {
-    const now = Date.parse('2026-03-01T12:00:00Z');
-    const connection = { name: 'local', provider: 'openai', state: 'cooling_down', retry_at: '2026-03-01T12:02:00Z' };
-    assert.match(breaker(connection, now), /left alone for a while\. Tries again in 2 min\.$/);
-    assert.equal(breaker({ ...connection, state: 'ok' }, now, true), null);
-    assert.equal(breaker({ ...connection, state: 'failing' }, now), null);
-    assert.match(breaker({ ...connection, state: 'failing' }, now, true), /^The last call to “local” failed/);
-    assert.match(breaker({ ...connection, provider: 'missing' }, now), /does not exist/);
+    const connection = { name: 'local', provider: 'openai', state: 'cooling_down' };
+    assert.match(breaker(connection, 'Tries again in 2 min.'), /left alone for a while\. Tries again in 2 min\.$/);
+    assert.match(breaker(connection, null), /left alone for a while\.$/);
+    assert.equal(breaker({ ...connection, state: 'ok' }, null, true), null);
+    assert.equal(breaker({ ...connection, state: 'failing' }, null), null);
+    assert.match(breaker({ ...connection, state: 'failing' }, null, true), /^The last call to “local” failed/);
+    assert.match(breaker({ ...connection, provider: 'missing' }, null), /does not exist/);
 });
 
 test('a frontend that is waited for, and one that is answering', () => {
@@ -67,6 +70,15 @@ test('turns until the next fold: of a window that is not full, with some over it
     assert.equal(untilFold(folded, SETTINGS.layered), 3);
     assert.equal(untilFold(status({ counts: { turns: 100, skipped: 90 } }), SETTINGS.layered), 3);
     assert.equal(untilFold(STATUS, compat.layered), 7);
+});
+
+test('something is due while a job runs, or where enough waits and nothing is in the way', () => {
+    const due = (fields) => isDue(status(fields), SETTINGS);
+    const waiting = { backlog: { turns: 5 } };
+    assert.deepEqual([due({}), due(waiting), due({ job: {} })], [false, true, true]);
+    assert.deepEqual([due({ ...waiting, paused: true }), due({ ...waiting, enabled: false })], [false, false]);
+    assert.equal(due({ backlog: { turns: 90, choice_needed: true } }), false);
+    assert.deepEqual(['rolling', 'none'].map((strategy) => due({ strategy, backlog: { turns: 1 } })), [true, false]);
 });
 
 test('the calm line says what holds', () => {
@@ -94,6 +106,7 @@ test('why nothing folds: the first thing that is in the way, and what was skippe
     assert.match(first({ backlog: { turns: 90, choice_needed: true } }), /what to do with its backlog/);
     assert.match(first({ connection: { name: 'gone', provider: 'missing' } }), /“gone” does not exist/);
     assert.match(first({ paused: true }), /It is paused/);
+    assert.match(first({ paused: true, job: {} }), /It folds at this moment/);
     assert.match(first({ last_error: { retry_at: '2026-03-01T12:00:00Z' } }), /The last try failed/);
     assert.match(whyNot(STATUS, SETTINGS)[1], /when 3 turns lie outside: 9 to go/);
     assert.match(whyNot(STATUS, compat)[1], /when 1 turn lies outside: 7 to go/);

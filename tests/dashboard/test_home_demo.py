@@ -12,6 +12,15 @@ from tests.support.service import Service
 
 DEMO = "dry-mail-demo"
 MESSAGES, TURNS = 325, 163
+# Of a part in 60 frames.
+HEIGHTS = """async (part) => {
+    const seen = new Set();
+    for (let frame = 0; frame < 60; frame += 1) {
+        await new Promise(requestAnimationFrame);
+        seen.add(part.offsetHeight);
+    }
+    return [...seen];
+}"""
 
 
 @pytest.fixture(autouse=True)
@@ -67,6 +76,21 @@ def test_the_story_plays_before_ones_eyes(dashboard: Dashboard) -> None:
     ids = sorted(chat["id"] for chat in dashboard.service.get("/chats").json()["items"])
     assert (ids[0], len(ids)) == (DEMO, 2)
     assert counts(dashboard.service)["messages"] == MESSAGES
+
+
+def test_nothing_jumps_while_it_plays(dashboard: Dashboard) -> None:
+    """The strip of the memory is as high with a job as without, and leaves the buttons to the story's."""
+    page = begin(dashboard)
+    state, story = dashboard.section("State of the memory"), dashboard.section("The demo")
+    expect(state).to_contain_text("Folding")
+    heights = state.evaluate(HEIGHTS)
+    assert len(heights) == 1
+    for name in ("Stop", "Pause"):
+        expect(state.get_by_role("button", name=name)).to_have_count(0)
+        expect(story.get_by_role("button", name=f"{name} the story", exact=True)).to_be_visible()
+    story.get_by_role("button", name="Stop the story").click()
+    expect(state.get_by_role("button", name="Pause")).to_be_visible()
+    expect(page.get_by_role("button", name="Close")).to_be_visible()
 
 
 def test_it_goes_on_as_one_walks_about(dashboard: Dashboard) -> None:

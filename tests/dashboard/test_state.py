@@ -69,7 +69,7 @@ def test_summarize_now(dashboard: Dashboard, chat: str) -> None:
 def test_a_backlog_is_folded_and_stopped(dashboard: Dashboard, model: FakeModel, local: str) -> None:
     """The question tells what each choice takes; while it folds the strip says how far it is, and Stop ends it."""
     dashboard.service.say(local, *range(40), fold="none")
-    dashboard.open("chats", local, "care")
+    dashboard.open("chats", local)
     question = dashboard.section("An old chat: how shall it fold?")
     expect(question).to_contain_text("30 turns before the newest ones have no summary yet")
     expect(question).to_contain_text("By fake-small, connection local.")
@@ -90,7 +90,7 @@ def test_a_backlog_is_folded_and_stopped(dashboard: Dashboard, model: FakeModel,
 def test_a_job_is_followed(dashboard: Dashboard, local: str) -> None:
     """Batch by batch the strip goes on by itself, and says when all is done."""
     dashboard.service.say(local, *range(19), fold="none")
-    dashboard.open("chats", local, "care")
+    dashboard.open("chats", local)
     dashboard.button("Fold everything").click()
     expect(strip(dashboard)).to_contain_text("Everything is folded; 3 more turns")
     assert dashboard.service.status(local)["summarizer_usage"]["calls"] == 3
@@ -99,7 +99,7 @@ def test_a_job_is_followed(dashboard: Dashboard, local: str) -> None:
 def test_a_backlog_little_by_little(dashboard: Dashboard, chat: str) -> None:
     """One batch folds now, and one with the next reply; the built-in summarizer costs nothing."""
     dashboard.service.say(chat, *range(40), fold="none")
-    dashboard.open("chats", chat, "care")
+    dashboard.open("chats", chat)
     question = dashboard.section("An old chat: how shall it fold?")
     expect(question).to_contain_text("no model is called")
     dashboard.button("One batch with each reply").click()
@@ -112,13 +112,28 @@ def test_a_backlog_little_by_little(dashboard: Dashboard, chat: str) -> None:
 def test_a_backlog_is_skipped_and_taken_up(dashboard: Dashboard, chat: str) -> None:
     """Skipped turns stay word for word; the strip says how many, and folds them after all when asked."""
     dashboard.service.say(chat, *range(40), fold="none")
-    dashboard.open("chats", chat, "care")
+    dashboard.open("chats", chat)
     dashboard.button("Leave it as it is").click()
     expect(strip(dashboard)).to_contain_text("30 turns skipped: word for word, and never folded unasked.")
+    expect(dashboard.button("Summarize now")).to_be_focused()
     assert dashboard.service.status(chat)["counts"]["ghosted"] == 0
     dashboard.button("Fold them after all").click()
     expect(strip(dashboard)).not_to_contain_text("skipped")
     assert dashboard.service.settled(chat)["counts"]["ghosted"] == 60
+
+
+def test_the_question_stands_on_the_memory_page(dashboard: Dashboard, chat: str) -> None:
+    """Other pages have one line that leads to it, and no button answers it unasked."""
+    dashboard.service.say(chat, *range(40), fold="none")
+    dashboard.open("chats", chat, "messages")
+    question = dashboard.section("An old chat: how shall it fold?")
+    there = strip(dashboard).get_by_role("link", name="30 turns wait for your choice")
+    expect(there).to_be_visible()
+    expect(question).to_have_count(0)
+    expect(dashboard.button("Summarize now")).to_have_count(0)
+    there.click()
+    expect(question).to_be_visible()
+    expect(dashboard.button("Summarize now")).to_have_count(0)
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
@@ -126,7 +141,9 @@ def test_the_question_is_usable_by_all(open_dashboard: OpenDashboard, chat: str,
     """On a phone, axe finds nothing wrong with the strip and nothing has to be scrolled sideways."""
     dashboard = open_dashboard(viewport=PHONE, color_scheme=colours)
     dashboard.service.say(chat, *range(40), fold="none")
-    dashboard.open("chats", chat, "care")
+    page = dashboard.open("chats", chat)
     expect(dashboard.button("Fold everything")).to_be_visible()
+    expect(page.get_by_text("no calls · for nothing · moments").first).to_be_visible()
+    assert strip(dashboard).evaluate("strip => strip.offsetHeight") < PHONE["height"]
     assert dashboard.axe(".state") == []
     assert dashboard.too_wide() == []

@@ -63,6 +63,21 @@ def test_a_server_that_is_away(dashboard: Dashboard, local: str) -> None:
     expect(strip(dashboard)).to_contain_text("The last try failed")
 
 
+def test_a_server_that_answers_with_a_fault(dashboard: Dashboard, model: FakeModel, local: str) -> None:
+    """It answered, so it can be reached; once nothing is due any more, no next try is announced."""
+    dashboard.open("chats", local)
+    with model.only(status(500)):
+        dashboard.button("Summarize now").click()
+        told = strip(dashboard).get_by_role("group", name="The last error")
+        expect(told).to_contain_text("“local” answered 500")
+        expect(told).not_to_contain_text("cannot be reached")
+        expect(told).to_contain_text("Tries again")
+        wide = {"settings": {"layered": {"verbatim_turns": 40}}}
+        assert dashboard.service.patch(f"/chats/{local}", wide).is_success
+        expect(told).to_contain_text("when there is something to fold.")
+        expect(strip(dashboard)).not_to_contain_text("Tries again")
+
+
 def test_a_connection_that_is_not_there(dashboard: Dashboard, chat: str) -> None:
     """A chat whose connection was forgotten says so."""
     fields = {"provider": "openai", "base_url": "http://127.0.0.1:1", "model": "fake-small"}

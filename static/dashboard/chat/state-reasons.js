@@ -38,25 +38,33 @@ export function untilFold({ backlog, counts, layers }, layered) {
     return layered.verbatim_turns + starts(layered) - Math.max(0, counts.turns - folded - counts.skipped);
 }
 
+/** Whether something is to be folded by itself. @param {Status} status @param {any} settings effective ones */
+export function isDue(status, settings) {
+    const { strategy, enabled, paused, job, backlog } = status;
+    if (job) return true;
+    if (strategy === 'none' || !enabled || paused || backlog.choice_needed) return false;
+    return strategy === 'layered' ? untilFold(status, settings.layered) <= 0 : backlog.turns > 0;
+}
+
 /** The one line of a chat that nothing works on. @param {Status} status @param {any} settings effective ones */
 export function calm(status, settings) {
     const { turns, choice_needed: asks } = status.backlog;
     if (status.strategy === 'none') return 'This chat is stored as it is: nothing of it folds.';
     if (!status.enabled) return 'Memory is switched off: every message is sent, and nothing folds.';
     if (asks) return 'Nothing folds until you have chosen.';
-    if (status.paused) return `Paused: nothing folds by itself.${turns ? ` ${wait(turns)}.` : ''}`;
+    if (status.paused) return `Paused: nothing folds by itself.${turns ? ` ${waits(turns)}.` : ''}`;
     if (!status.counts.turns) return 'There are no turns yet. The first ones stay word for word.';
     return status.strategy === 'layered' ? calmLayers(status, settings.layered) : calmSummary(status);
 }
 
-/** @param {number} turns */
-const wait = (turns) => `${counted(turns, 'turn')} ${turns === 1 ? 'waits' : 'wait'}`;
+/** '3 turns wait'. @param {number} turns */
+export const waits = (turns) => `${counted(turns, 'turn')} ${turns === 1 ? 'waits' : 'wait'}`;
 
 /** @param {Status} status @param {any} layered */
 function calmLayers(status, layered) {
     const until = untilFold(status, layered);
     const goesOn = status.last_error?.retry_at ? 'It is tried again by itself.' : 'It goes on with the next message.';
-    if (until <= 0) return `${wait(status.backlog.turns)} to be folded. ${goesOn}`;
+    if (until <= 0) return `${waits(status.backlog.turns)} to be folded. ${goesOn}`;
     const next = `${number(until)} more ${until === 1 ? 'turn' : 'turns'} until the next fold.`;
     return `${status.summarized_through ? 'Everything is folded' : 'Nothing needs folding yet'}; ${next}`;
 }
@@ -78,7 +86,8 @@ export function whyNot(status, settings, skipped = null) {
 }
 
 /** @param {Status} status @returns {string[]|null} */
-function barred({ strategy, enabled, backlog, connection, paused, last_error: error }) {
+function barred({ strategy, enabled, backlog, connection, paused, job, last_error: error }) {
+    if (job) return ['It folds at this moment.'];
     if (strategy === 'none') return ['This chat keeps no memory. Its settings offer other strategies.'];
     if (!enabled) return ['Memory is switched off in the settings, so every message is sent as it is.'];
     if (backlog.choice_needed) return ['An old chat folds only once you have said what to do with its backlog.'];

@@ -26,10 +26,13 @@ export function howFar({ state, progress }, left) {
  *  @param {number} passed */
 export const left = (eta, passed) => (eta === null ? null : Math.max(1, eta - passed / 1000));
 
-/** When something is tried again. @param {string|null} time RFC 3339 @param {number} now */
-export function again(time, now) {
+/** When something is tried again. @param {string|null} time RFC 3339 @param {number} now
+ *  @param {boolean} [due] there is something to fold */
+export function again(time, now, due = true) {
     if (!time) return null;
     const seconds = (Date.parse(time) - now) / 1000;
+    const rest = seconds > 0.5 ? ` after ${span(seconds)},` : '';
+    if (!due) return `It is asked again${rest} when there is something to fold.`;
     return seconds > 0.5 ? `Tries again in ${span(seconds)}.` : 'Tries again now.';
 }
 
@@ -40,16 +43,20 @@ const FAULTS = /** @type {Record<string, string>} */ ({
 
 /** What failed last, in a few words; the failure's own detail says what to do.
  *  @param {import('../../turnfold.js').Failure} failure */
-export const trouble = ({ code, connection, status }) => `“${connection}” ${FAULTS[status ?? '']
-    ?? (code === 'provider_unavailable' ? 'cannot be reached' : 'gave no summary')}`;
+export function trouble({ code, connection, status }) {
+    const fault = FAULTS[status ?? ''];
+    if (fault) return `“${connection}” ${fault} (status ${status})`;
+    if (status && status >= 400) return `“${connection}” answered ${status}`;
+    return `“${connection}” ${code === 'provider_unavailable' ? 'cannot be reached' : 'gave no summary'}`;
+}
 
 /** The state of a connection where it deserves a word, else null. @param {Status['connection']} connection
- *  @param {number} now @param {boolean} [working] a job calls it */
-export function breaker({ name, provider, state, retry_at }, now, working = false) {
+ *  @param {string|null} next when it is called again, in words @param {boolean} [working] a job calls it */
+export function breaker({ name, provider, state }, next, working = false) {
     if (provider === 'missing') return `The connection “${name}” of this chat does not exist.`;
     if (state === 'failing' && working) return `The last call to “${name}” failed. It is called again after a pause.`;
     if (state !== 'cooling_down') return null;
-    return `“${name}” failed several times, and is left alone for a while. ${again(retry_at, now) ?? ''}`.trim();
+    return `“${name}” failed several times, and is left alone for a while. ${next ?? ''}`.trim();
 }
 
 /** Who is waited for. @param {{connection: string, calls: number, leased: number}} waiting */

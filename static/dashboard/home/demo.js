@@ -12,8 +12,8 @@ import { isDemo, TURNS } from './story.js';
 export function DemoButton({ kind = 'plain', text = 'Play the demo' }) {
     const start = useAction(async () => {
         const id = await startDemo();
-        if (!isGoing(play.get())) notify('The demo is there already.');
         go(['chats', id]);
+        if (!isGoing(play.get())) notify('The demo is there already.');
     });
     return html`<${Button} kind=${kind} busy=${start.busy} onClick=${start.run}>${text}</${Button}>`;
 }
@@ -26,7 +26,8 @@ const ENDED = 'Every line is kept. All but the newest turns are ghosted: the mod
 
 /** @type {Record<import('./player.js').Play['state'], string>} what the first button says */
 const FIRST = {
-    playing: 'Pause', paused: 'Go on', skipping: 'Pause', stopped: 'Go on', failed: 'Try again', ended: 'Play it again',
+    playing: 'Pause the story', paused: 'Go on', skipping: 'Pause the story', stopped: 'Go on', failed: 'Try again',
+    ended: 'Play it again',
 };
 
 /** The buttons: the first and the last stay where they are, whatever they do, so that the focus stays on them.
@@ -39,11 +40,12 @@ function Buttons({ now }) {
         playing: pause, paused: resume, skipping: pause, stopped: further, failed: further, ended: again.run,
     };
     const leave = () => { close(); document.getElementById('main')?.focus(); };
+    const [end, name] = isGoing(now) ? [stop, 'Stop the story'] : [leave, 'Close'];
     return html`
         <${Button} key="first" busy=${again.busy} onClick=${acts[state]}>${FIRST[state]}</${Button}>
         ${isGoing(now) && html`
             <${Button} key="skip" busy=${state === 'skipping'} onClick=${skip}>Skip to the end</${Button}>`}
-        <${Button} key="last" onClick=${isGoing(now) ? stop : leave}>${isGoing(now) ? 'Stop' : 'Close'}</${Button}>`;
+        <${Button} key="last" onClick=${end}>${name}</${Button}>`;
 }
 
 /** Keeps the focus in a part whose buttons come and go. @param {string} state */
