@@ -4,6 +4,7 @@ That no other machine can be reached is pytest-socket's work (pyproject.toml).
 """
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,6 +17,20 @@ IN_CI = os.environ.get("CI") == "true"
 settings.register_profile("dev", max_examples=50, deadline=None)
 settings.register_profile("ci", max_examples=150, deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if IN_CI else "dev")
+
+USUAL_S = {"slow": 20, "model": 20, "sillytavern": 5, "browser": 3}
+"""About how long a test with such a mark takes; one without takes none of note."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long files first: of several workers each takes whole ones, and a long one at the end keeps one alone busy."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        return
+    lengths: Counter[Path] = Counter()
+    for item in items:
+        lengths[item.path] += max((USUAL_S.get(mark.name, 0) for mark in item.iter_markers()), default=0)
+    items.sort(key=lambda item: -lengths[item.path])
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

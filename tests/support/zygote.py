@@ -115,7 +115,8 @@ def environment(folder: Path, **settings: str) -> dict[str, str]:
     """The environment of a process that is started again and again: it keeps the bytecode of what it imports."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     named = {f"TURNFOLD_{name.upper()}": value for name, value in settings.items()}
-    quick = {"PYTHONPYCACHEPREFIX": str(folder / "bytecode"), "SSL_CERT_FILE": _one_authority(folder)}
+    bytecode = os.environ.get("PYTHONPYCACHEPREFIX", str(folder / "bytecode"))  # scripts/test has one for all
+    quick = {"PYTHONPYCACHEPREFIX": bytecode, "SSL_CERT_FILE": _one_authority(folder)}
     return {**kept, "PYTHONPATH": str(ROOT), **quick, **named}
 
 
