@@ -225,7 +225,7 @@ def test_any_order_of_steps(tmp_path: Path, part: int) -> None:
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=18,
+            max_examples=9,
             stateful_step_count=25,
             deadline=None,
             suppress_health_check=list(HealthCheck),

@@ -62,7 +62,7 @@ def memory(server: Server, chat_id: str) -> list[tuple[int, str, tuple[int, ...]
     ]
 
 
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(events)
 async def test_sillytavern_brings_back_what_it_was_given(happening: list[Event]) -> None:
     """Messages come back as they were, the same snippets stand over them, and no covered message shows."""

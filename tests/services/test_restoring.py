@@ -17,7 +17,7 @@ from tests.support.table import laid
 from tests.support.travel import EVERYTHING, chats_of, elsewhere, exported, lived, taken_in
 
 
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(events)
 async def test_a_chat_comes_back_as_it_was(happening: list[Event]) -> None:
     """Whatever happened to a chat, its file is the same after it was imported, the id left aside; promises hold."""
