@@ -63,12 +63,12 @@ def test_counts_are_on_the_safe_side(service: Service, model: str) -> None:
     assert read <= sum(item["tokens"] for item in items) <= 2 * read
 
 
-def test_folds_sixty_messages(service: Service) -> None:
-    """The first sixty messages of a play fold through a real model, and every fold says what it cost."""
-    lines = play_file("play-group-chat.jsonl").read_text().splitlines()[:61]
+def test_folds_forty_messages(service: Service) -> None:
+    """The first forty messages of a play fold through a real model, and every fold says what it cost."""
+    lines = play_file("play-group-chat.jsonl").read_text().splitlines()[:41]
     imported = service.http.post("/v1/import?chat_id=play", content="\n".join(lines).encode())
     assert imported.status_code == 201
-    assert imported.json()["messages"] == 60
+    assert imported.json()["messages"] == 40
     service.patch("/chats/play", {"settings": {"layered": {"turns_per_batch": 10, "snippet_tokens": 300}}})
     assert service.post("/chats/play/backlog", {"choice": "all"}).status_code == 202
     status = service.settled("play", 500)
