@@ -22,7 +22,13 @@ from app.api.access import docs_policy
 from app.resources import resource_dir
 
 # Browsers run nothing of another type, and a machine's registry may tell Python another one.
-_TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+_TYPES = {
+    ".js": "text/javascript",
+    ".mjs": "text/javascript",
+    ".css": "text/css",
+    ".svg": "image/svg+xml",
+    ".ts": "text/plain",
+}
 _SMALL = 256 * 1024
 _SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 

@@ -48,11 +48,10 @@ def test_the_policy_lets_nothing_inline_run() -> None:
 
 
 def test_scripts_run_whatever_the_machine_calls_them(service: Service) -> None:
-    """Scripts and styles have the types without which nosniff forbids them."""
-    kinds = [
-        service.http.get(f"/static/{name}").headers["Content-Type"] for name in ("turnfold.js", "sillytavern/style.css")
-    ]
-    assert kinds == ["text/javascript; charset=utf-8", "text/css; charset=utf-8"]
+    """Scripts and styles have the types without which nosniff forbids them, and types of scripts are text."""
+    names = ("turnfold.js", "sillytavern/style.css", "dashboard/vendor/uplot.d.ts")
+    kinds = [service.http.get(f"/static/{name}").headers["Content-Type"] for name in names]
+    assert kinds == [f"text/{kind}; charset=utf-8" for kind in ("javascript", "css", "plain")]
 
 
 def test_the_documentation_names_its_script(service: Service) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
+from app.core.model import Usage
 from app.core.summary import SummaryRequest
 from app.errors import ModelError, ModelRejected, ModelUnavailable, ModelUnusable
 from app.services.working import JobView
@@ -55,13 +56,13 @@ def _away() -> ModelError:
 
 
 async def test_what_was_paid_is_counted_when_it_is_cut(held: Held) -> None:
-    """Answers that had come back and waited for their turn cost what they cost, whatever ends the job."""
+    """Answers that had come back and waited for their turn cost what they cost, and one that was cut counts too."""
     await _backlog(held)
     await held.models.arrived(4)
     await held.models.answer(2, 3, 4)
     await held.services.steering.stop("c")
     usage = held.status().summarizer_usage
-    assert (held.models.cut, usage.calls) == (1, 3)
+    assert (held.models.cut, usage) == (1, Usage(4, 300, 30))
     assert _jobs(held)[0].usage == usage
 
 
