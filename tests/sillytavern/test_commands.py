@@ -36,7 +36,6 @@ def said(turnfold: Service, chat: str, line: str) -> str:
     return str(answer.json()["text"])
 
 
-@both_versions
 def test_commands_that_read_hand_on_what_the_server_says(tavern: TavernPage, turnfold: Service) -> None:
     """Status, preview, search, help, the cost of a backlog and a look for faults give the server's own text."""
     chat = open_folded(tavern, turnfold, "reading", 40)
