@@ -25,11 +25,11 @@ export const dismiss = (id) => show(notices.filter((notice) => notice.id !== id)
 const here = () => location.hash.split('?')[0];
 
 /** Tells at the page's foot what was done, or what went wrong; `undo` is offered beside it. What is told of the same
- *  thing, e.g. a job's id, is told once: the newest. Success is no news any more on another page.
+ *  thing, e.g. a job's id, is told once: the newest; each undo stays. Success is no news any more on another page.
  *  @param {string} text @param {'done'|'error'} [kind] @param {() => void} [undo] @param {string} [about] */
 export function notify(text, kind = 'done', undo, about = text) {
     const id = last += 1;
-    const others = notices.filter((notice) => notice.text !== text && notice.about !== about);
+    const others = notices.filter((notice) => notice.undo || (notice.text !== text && notice.about !== about));
     show([...others.slice(1 - MOST), { id, text, kind, undo, about, place: here() }]);
     if (kind === 'done') setTimeout(() => dismiss(id), SHOWN_MS);
 }

@@ -43,3 +43,11 @@ export const places = (first, last) => (first === last ? `#${number(first)}` : `
 
 /** What people call a chat. @param {{title: string|null, character_name?: string|null, id: string}} one */
 export const nameOf = (one) => one.title || one.character_name || one.id;
+
+const TURNING = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g; // these would turn what follows a name in the tab
+
+/** A name as short and as plain as a title has it. @param {string} name */
+export function titled(name) {
+    const letters = [...name.replace(TURNING, '')];
+    return letters.length > 60 ? `${letters.slice(0, 60).join('')}…` : letters.join('');
+}

@@ -66,10 +66,11 @@ def at(phone: Dashboard, *place: str, **query: str) -> Page:
 
 @pytest.mark.parametrize("place", ["", "memory", "prompt", "messages", "settings", "care"])
 def test_a_page_says_the_title_as_it_is(phone: Dashboard, place: str) -> None:
-    """The list and each page of the chat show its title letter by letter, and the tab shows none of it."""
+    """The list and each page show the title letter by letter, the tab its beginning, which turns nothing about."""
     page = at(phone, place) if place else phone.open()
     expect(page.get_by_text(NAME, exact=True).first).to_be_visible()
-    assert page.title() in ("Chat · Turnfold", "Chats · Turnfold")
+    shown = NAME.replace("\u202e", "")[:60]
+    expect(page).to_have_title(f"{shown}… – {place.title()} · Turnfold" if place else "Chats · Turnfold")
 
 
 def test_searching_the_list(phone: Dashboard) -> None:

@@ -1,6 +1,6 @@
 /** One chat: what is told of it everywhere, and the page that stands below. */
 import { html, useEffect, useRef, useState } from '../vendor/htm-preact.js';
-import { nameOf } from '../format.js';
+import { nameOf, titled } from '../format.js';
 import { useNews } from '../news.js';
 import { Badge, Failure, Loading, Tabs } from '../parts.js';
 import { entitle, href } from '../router.js';
@@ -69,7 +69,7 @@ function Opened({ id, route, onMissing }) {
     };
     const { data, error, reload } = useLoad(read, [id], { chat: id });
     const [, name, Page] = TABS.find(([one]) => one === tab) ?? TABS[0];
-    const title = data && `${nameOf(data.about)} – ${name}`;
+    const title = data && `${titled(nameOf(data.about))} – ${name}`;
     useEffect(() => { if (title) entitle(title); }, [title]);
     useEffect(() => { if (error?.status === 404) onMissing(); }, [error]);
     if (!data && error) return html`<${Unread} id=${id} error=${error} reload=${reload} />`;
