@@ -42,7 +42,8 @@ def test_readyz_shows_connections_that_fail(tmp_path: Path) -> None:
     assert default["last_error"].startswith("Connection 'default' answered 429 Too Many Requests")
     assert datetime.fromisoformat(default["retry_at"]) > datetime.now(UTC) + timedelta(minutes=50)
     assert answer.json()["checks"]["default_connection"] == {key: default[key] for key in ("state", "retry_at")}
-    assert spare == {"name": "spare", "state": "ok", "retry_at": None, "last_error": None}
+    refused = "Connection 'spare' answered 401 Unauthorized: check its API key."  # by a person's own test
+    assert spare == {"name": "spare", "state": "failing", "retry_at": None, "last_error": refused}
 
 
 def test_readyz_forgets_a_connection_that_is_gone(tmp_path: Path) -> None:

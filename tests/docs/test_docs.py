@@ -93,8 +93,7 @@ def test_a_backup_as_shown_is_whole_and_a_plain_copy_is_not(tmp_path: Path, monk
         shutil.copy(tmp_path / "turnfold.db", tmp_path / "copy.db")
         exec(script, {})
     assert _count_messages(tmp_path / "backup.db") == 6
-    with pytest.raises(sqlite3.OperationalError, match="no such table"):
-        _count_messages(tmp_path / "copy.db")
+    assert _count_messages(tmp_path / "copy.db") < 6
 
 
 def _count_messages(file: Path) -> int:
