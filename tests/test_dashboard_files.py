@@ -11,8 +11,10 @@ STATIC = ROOT / "static"
 DASHBOARD = STATIC / "dashboard"
 VENDOR = DASHBOARD / "vendor"
 OURS = sorted(path for path in DASHBOARD.rglob("*.js") if VENDOR not in path.parents)
+PRELOADED = (DASHBOARD / "main.js", DASHBOARD / "chat" / "page.js")
 PAGE = (STATIC / "index.html").read_text(encoding="utf-8")
 IMPORT = re.compile(r"^(?:import|export) [^;]*?from '(\.[^']+)'|^import '(\.[^']+)'", re.MULTILINE)
+LATER = re.compile(r"\bimport\('(\.[^']+)'\)")
 MARKUP = (
     "innerHTML",
     "outerHTML",
@@ -25,17 +27,18 @@ MARKUP = (
 MOST_LINES, WIDEST = 300, 120
 
 
-def imported(path: Path) -> list[Path]:
-    """The modules that one imports itself."""
-    found = IMPORT.findall(path.read_text(encoding="utf-8"))
-    return [(path.parent / (plain or bare)).resolve() for plain, bare in found]
+def imported(path: Path, *, later: bool) -> list[Path]:
+    """The modules that one imports itself; with `later`, those too that it imports when they are needed."""
+    text = path.read_text(encoding="utf-8")
+    names = [plain or bare for plain, bare in IMPORT.findall(text)] + (LATER.findall(text) if later else [])
+    return [(path.parent / name).resolve() for name in names]
 
 
-def reached(start: Path) -> list[Path]:
-    """A module and all that it needs, as the browser comes to know of them."""
-    found = [start]
+def reached(*start: Path, later: bool = False) -> list[Path]:
+    """Modules and all that they need, as the browser comes to know of them."""
+    found = list(start)
     for path in found:
-        found += [one for one in dict.fromkeys(imported(path)) if one not in found]
+        found += [one for one in dict.fromkeys(imported(path, later=later)) if one not in found]
     return found
 
 
@@ -51,9 +54,9 @@ def test_the_libraries_are_what_their_authors_published() -> None:
     assert all(f"`{name}`" in told for name in kept)
 
 
-def test_the_page_asks_for_all_modules_at_once() -> None:
-    """Every module that is used is preloaded, so that none waits for the one that names it."""
-    wanted = [f"/static/{path.relative_to(STATIC)}" for path in reached(DASHBOARD / "main.js")[1:]]
+def test_the_page_asks_for_its_modules_at_once() -> None:
+    """What the frame and a chat's memory need is preloaded, so that none waits for the one that names it."""
+    wanted = [f"/static/{path.relative_to(STATIC)}" for path in reached(*PRELOADED)[1:]]
     links = [f'<link rel="modulepreload" href="{path}">' for path in sorted(wanted)]
     listed = re.findall(r'<link rel="modulepreload"[^>]*>', PAGE)
     assert listed == links, "static/index.html should list:\n" + "\n".join(links)
@@ -61,7 +64,7 @@ def test_the_page_asks_for_all_modules_at_once() -> None:
 
 def test_no_module_is_left_over() -> None:
     """Every file of the dashboard is used, by the page or by a module."""
-    assert set(OURS) <= set(reached(DASHBOARD / "main.js"))
+    assert set(OURS) <= set(reached(DASHBOARD / "main.js", later=True))
     sheets = {f"/static/{path.relative_to(STATIC)}" for path in DASHBOARD.rglob("*.css")}
     assert set(re.findall(r'rel="stylesheet" href="([^"]+)"', PAGE)) == sheets
 

@@ -1,23 +1,22 @@
 /** The dashboard: its frame, and which page stands in it. */
 import { html, render, useEffect, useErrorBoundary, useRef, useState } from './vendor/htm-preact.js';
 import { dismiss, leavePage, useNotices } from './actions.js';
-import { ChatPage } from './chat/page.js';
-import { ConnectionsPage } from './connections/page.js';
-import { HomePage } from './home/page.js';
 import { KeyDialog } from './key.js';
+import { lazy } from './lazy.js';
 import { restartNews, startNews, useLive } from './news.js';
 import { Button, Note } from './parts.js';
 import { entitle, useRoute } from './router.js';
 import { asksForKey, onLocked, turnfold } from './server.js';
-import { SettingsPage } from './settings/page.js';
 import { ThemeButton } from './theme.js';
 
 /** @type {Record<string, {title: string, Page: any}>} by the first part of the address */
 const PAGES = {
-    '': { title: 'Chats', Page: HomePage },
-    chats: { title: 'Chat', Page: ChatPage },
-    connections: { title: 'Connections', Page: ConnectionsPage },
-    settings: { title: 'Settings', Page: SettingsPage },
+    '': { title: 'Chats', Page: lazy(() => import('./home/page.js').then((found) => found.HomePage)) },
+    chats: { title: 'Chat', Page: lazy(() => import('./chat/page.js').then((found) => found.ChatPage)) },
+    connections: {
+        title: 'Connections', Page: lazy(() => import('./connections/page.js').then((found) => found.ConnectionsPage)),
+    },
+    settings: { title: 'Settings', Page: lazy(() => import('./settings/page.js').then((found) => found.SettingsPage)) },
 };
 /** @type {[string, string, string[]][]} name, address, and the first parts of the addresses under it */
 const NAV = [

@@ -1,18 +1,19 @@
 /** One chat: what is told of it everywhere, and the page that stands below. */
 import { html, useEffect, useRef, useState } from '../vendor/htm-preact.js';
 import { nameOf, titled } from '../format.js';
+import { lazy } from '../lazy.js';
 import { useNews } from '../news.js';
 import { Badge, Failure, Loading, Tabs } from '../parts.js';
 import { entitle, href } from '../router.js';
 import { chat, isEnd, useLoad } from '../server.js';
-import { ExportFiles } from './care-export.js';
-import { Repair } from './care-repair.js';
-import { CarePage } from './care.js';
 import { MemoryPage } from './memory.js';
-import { MessagesPage } from './messages.js';
-import { ChatSettingsPage } from './settings.js';
 import { StateStrip } from './state.js';
-import { PromptPage } from './prompt.js';
+
+const PromptPage = lazy(() => import('./prompt.js').then((found) => found.PromptPage));
+const MessagesPage = lazy(() => import('./messages.js').then((found) => found.MessagesPage));
+const ChatSettingsPage = lazy(() => import('./settings.js').then((found) => found.ChatSettingsPage));
+const CarePage = lazy(() => import('./care.js').then((found) => found.CarePage));
+const Unread = lazy(() => import('./unread.js').then((found) => found.Unread));
 
 /** @type {[string, string, any][]} the last part of the address, what it is called, and the page */
 const TABS = [
@@ -64,8 +65,9 @@ function Missing({ why }) {
 function Opened({ id, route, onMissing }) {
     const tab = route.parts[2] ?? 'memory';
     const read = async (/** @type {AbortSignal} */ signal) => {
-        const about = await chat(id).request('GET', '', { signal }); // alone: of one that is gone no more is asked
-        return { about, status: await chat(id).status({ signal }) };
+        const calls = [chat(id).request('GET', '', { signal }), chat(id).status({ signal })];
+        const [about, status] = await Promise.all(calls);
+        return { about, status };
     };
     const { data, error, reload } = useLoad(read, [id], { chat: id });
     const [, name, Page] = TABS.find(([one]) => one === tab) ?? TABS[0];
@@ -92,10 +94,3 @@ function Opened({ id, route, onMissing }) {
         <${Tabs} label="Parts of the chat" items=${items} />
         <${Page} ...${given} />`;
 }
-
-/** A chat that cannot be shown: damaged perhaps, and then still to be repaired and taken home.
- *  @param {{id: string, error: any, reload: () => void}} props */
-const Unread = ({ id, error, reload }) => html`
-    <h1>Chat</h1>
-    <${Failure} error=${error} retry=${reload} />
-    ${error.status >= 500 && html`<${Repair} id=${id} reload=${reload} /><${ExportFiles} id=${id} />`}`;

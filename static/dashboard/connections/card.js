@@ -35,7 +35,8 @@ export function ConnectionCard({ connection: one, state, used, reload }) {
     const remove = useAction(() => turnfold.request('DELETE', path));
     const onTest = async () => { setTested(null); setTested(await test.run() ?? null); reload(); };
     const heading = useRef(/** @type {any} */ (null));
-    const onUse = async () => { await use.run(); heading.current?.focus(); reload(); };
+    const onChosen = () => { heading.current?.focus(); reload(); };
+    const onUse = async () => { await use.run(); onChosen(); };
     const onRemove = async () => {
         if ((await remove.run()) === undefined) return;
         notify(`${one.name} is forgotten.`);
@@ -53,7 +54,8 @@ export function ConnectionCard({ connection: one, state, used, reload }) {
         </header>
         <p>${PROVIDERS[one.provider] ?? one.provider}</p>
         ${one.provider !== 'extractive' && html`<dl class="facts">${factsOf(one).map(([name, value]) => html`
-            <div class=${name === 'Address' ? 'wide' : ''}><dt>${name}</dt><dd class="said">${value}</dd></div>`)}</dl>`}
+            <div class=${name === 'Address' ? 'wide' : ''}><dt>${name}</dt>
+                <dd class="said">${value}</dd></div>`)}</dl>`}
         <${Health} state=${state} onOver=${reload} />
         <div aria-live="polite">${tested && html`<${Note} kind=${tested.ok ? 'info' : 'warning'}>
             <p>${tested.ok ? `It answered in ${number(tested.latency_ms)} ms.` : 'It did not answer as it should.'}</p>
@@ -71,7 +73,7 @@ export function ConnectionCard({ connection: one, state, used, reload }) {
             ${one.source === 'stored' && html`<${Button} kind="danger" onClick=${() => setOpen('remove')}
                 aria-label=${`Forget ${one.name}`}>Forget</${Button}>`}
         </div>
-        ${open === 'models' && html`<${Models} connection=${one} onChosen=${() => { heading.current?.focus(); reload(); }} />`}
+        ${open === 'models' && html`<${Models} connection=${one} onChosen=${onChosen} />`}
         ${open === 'edit' && html`<${ConnectionForm} connection=${one} onSaved=${reload}
             onClose=${() => setOpen('')} />`}
         ${open === 'remove' && html`<${Confirm} title=${`Forget ${one.name}?`} yes="Forget" busy=${remove.busy}
