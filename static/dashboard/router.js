@@ -16,8 +16,28 @@ export const go = (parts, query) => { location.hash = href(parts, query); };
 /** The same place with other words in its query; the way back leads past it. @param {Record<string, any>} changed */
 export function amend(changed) {
     const { parts, query } = read();
-    history.replaceState(null, '', href(parts, { ...query, ...changed }));
+    history.replaceState(history.state, '', href(parts, { ...query, ...changed }));
     dispatchEvent(new HashChangeEvent('hashchange'));
+}
+
+/** The same place with something opened over it, which the way back closes. @param {Record<string, any>} changed */
+export function open(changed) {
+    const { parts, query } = read();
+    history.pushState({ opened: true }, '', href(parts, { ...query, ...changed }));
+    dispatchEvent(new HashChangeEvent('hashchange'));
+}
+
+let closing = false;
+
+/** Closes it: goes back where it was opened here, else takes its words away, as where a link led to it.
+ *  @param {Record<string, any>} changed */
+export function close(changed) {
+    if (!history.state?.opened) amend(changed);
+    else if (!closing) {
+        closing = true; // a second one would lead out of the place
+        addEventListener('popstate', () => { closing = false; }, { once: true });
+        history.back();
+    }
 }
 
 /** Gives the page its title. @param {string} title */

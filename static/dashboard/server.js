@@ -55,13 +55,15 @@ export const detailOf = (error) => (error instanceof TurnfoldError ? error.detai
  * @template T @param {(signal: AbortSignal) => Promise<T>} load
  * @param {unknown[]} deps something else is read when they change
  * @param {{chat?: string, kinds?: string[]}|null} [about] the news that concern it (see useNews); null: none
- * @param {{keep?: boolean}} [options] @returns {{data: T|null, error: any, loading: boolean, reload: () => void}}
+ * @param {{keep?: boolean, rest?: number}} [options] `rest`: at least so many milliseconds between two readings
+ * @returns {{data: T|null, error: any, loading: boolean, reload: () => void}}
  */
-export function useLoad(load, deps, about = null, { keep = false } = {}) {
+export function useLoad(load, deps, about = null, { keep = false, rest = REST_MS } = {}) {
     const [state, setState] = useState(/** @type {any} */ ({ data: null, error: null, loading: true }));
     const reader = useRef(/** @type {any} */ (null));
     reader.current ??= new Reader(setState);
     reader.current.load = load;
+    reader.current.rest = rest;
     useEffect(() => {
         reader.current.begin(keep);
         return () => reader.current.end();
@@ -83,6 +85,7 @@ class Reader {
         this.cut = /** @type {AbortController|null} */ (null);
         this.wanted = this.reading = false;
         this.timer = 0;
+        this.rest = REST_MS;
     }
 
     /** @param {boolean} keep what was read before */
@@ -125,6 +128,6 @@ class Reader {
         this.timer = setTimeout(() => {
             this.timer = 0;
             if (this.wanted && cut === this.cut) void this.#read(cut);
-        }, Math.max(REST_MS, REST_SHARE * (performance.now() - begun)));
+        }, Math.max(this.rest, REST_SHARE * (performance.now() - begun)));
     }
 }

@@ -2,12 +2,11 @@
 import { html, useState } from '../vendor/htm-preact.js';
 import { counted, number, percent } from '../format.js';
 import { Button, Section } from '../parts.js';
-import { useLoad } from '../server.js';
 import { TextLine } from './care-text.js';
 import { costOf, money, readPrice } from './costs-money.js';
 import { keyOf, setPrice, usePrice } from './costs-price.js';
 import { saved } from './growth-data.js';
-import { growthOf } from './growth.js';
+import { useGrowth } from './growth.js';
 
 const ABOUT = 'What the summarizer has taken for this chat so far, and what it spares.';
 
@@ -23,7 +22,7 @@ export function Costs({ id, status }) {
             <${Figure} name="Output tokens" value=${number(output)} />
             ${paid && html`<${Figure} name="In money" value=${paid} />`}
         </dl>
-        <${Saved} id=${id} price=${price} />
+        <${Saved} id=${id} strategy=${status.strategy} price=${price} />
         ${connection.provider === 'extractive'
             ? html`<p class="hint">The built-in summarizer makes no calls and costs nothing.</p>`
             : html`<${PriceForm} key=${keyOf(connection)} called=${connection} price=${price} />`}
@@ -34,8 +33,8 @@ export function Costs({ id, status }) {
 const Figure = ({ name, value }) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
 
 /** @param {any} props */
-function Saved({ id, price }) {
-    const { data } = useLoad(() => growthOf(id), [id], { chat: id });
+function Saved({ id, strategy, price }) {
+    const { data } = useGrowth(id, strategy);
     const now = data && saved(data);
     if (!now || !now.less) return null;
     const spared = price && money(costOf(price, now.less, 0), price.currency);
