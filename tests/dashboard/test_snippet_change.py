@@ -35,6 +35,7 @@ def test_an_edit_and_its_undo(dashboard: Dashboard, chat: str) -> None:
     box.fill("Tom lost the key.")
     panel.get_by_role("button", name="Save").click()
     expect(panel.locator(".snippet-text")).to_have_text("Tom lost the key.")
+    expect(panel.get_by_role("button", name="Edit")).to_be_focused()
     assert texts(dashboard, chat)[-1] == "Tom lost the key."
     dashboard.page.get_by_role("log").get_by_role("button", name="Undo").last.click()
     expect(panel.locator(".snippet-text")).to_have_text(found["text"])
@@ -143,8 +144,10 @@ def test_a_snippet_is_written_anew(dashboard: Dashboard, chat: str, model: FakeM
     panel.get_by_role("button", name="Write anew").click()
     expect(panel.get_by_role("progressbar", name="Writing it anew")).to_be_visible()
     expect(panel.locator(".snippet-text")).to_have_text(found["text"])
+    expect(panel.get_by_role("button", name="Stop")).to_be_focused()
     panel.get_by_role("button", name="Stop").click()
     expect(dashboard.page.get_by_role("log")).to_contain_text("Stopped: the text is as it was.")
+    expect(panel.get_by_role("button", name="Edit")).to_be_focused()
     model.release()
     model.say("Tom opens the ninth gate, and Mira counts.")
     panel.get_by_role("button", name="Write anew").click()
@@ -186,7 +189,9 @@ def test_a_snippet_by_hand(dashboard: Dashboard, chat: str) -> None:
 
 def test_a_snippet_by_hand_from_another_page(dashboard: Dashboard, chat: str) -> None:
     """An address may say which messages it is to stand for; the dialog closes with Escape."""
-    layered(dashboard.service, chat, 4)
+    layered(dashboard.service, chat, 3)
+    dashboard.service.post(f"/chats/{chat}/pause")
+    dashboard.service.say(chat, 3)
     page = dashboard.open("chats", chat, first=2, last=3)
     dialog = page.get_by_role("dialog", name="Write a snippet")
     expect(dialog.get_by_label("First message")).to_have_value("2")
@@ -194,3 +199,15 @@ def test_a_snippet_by_hand_from_another_page(dashboard: Dashboard, chat: str) ->
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     expect(page).not_to_have_url(re.compile("first="))
+
+
+def test_without_a_place_there_is_no_form(dashboard: Dashboard, chat: str) -> None:
+    """Where no snippet can be written, the dialog says so and offers to close."""
+    layered(dashboard.service, chat, 4)
+    page = dashboard.open("chats", chat)
+    dashboard.button("Write a snippet").click()
+    dialog = page.get_by_role("dialog", name="Write a snippet")
+    expect(dialog).to_contain_text("At the moment there are no turns for it")
+    expect(dialog.locator("input, textarea")).to_have_count(0)
+    dialog.get_by_text("Close", exact=True).click()
+    expect(dialog).to_have_count(0)

@@ -11,10 +11,17 @@ import { byTurn, sample, sharing } from './growth-data.js';
 /** The growth of a chat, for whatever on the page shows it. */
 export const growthOf = sharing((id) => chat(id).request('GET', '/growth', { query: { points: 200 } }));
 
+const KINDS = ['history', 'history_set', 'summarized', 'promoted', 'memory'];
+
+/** The same, read anew when what was said or the memory of it has changed.
+ *  @param {string} id @param {string} strategy */
+export const useGrowth = (id, strategy) =>
+    useLoad(() => growthOf(id), [id, strategy], { chat: id, kinds: KINDS }, { keep: true });
+
 /** @param {import('./page.js').ChatProps} props */
-export function Growth({ id }) {
+export function Growth({ id, status }) {
     const [log, setLog] = useState(false);
-    const { data: all, error, reload } = useLoad(() => growthOf(id), [id], { chat: id });
+    const { data: all, error, reload } = useGrowth(id, status.strategy);
     const data = useMemo(() => all && byTurn(all), [all]);
     const drawn = (data?.length ?? 0) > 1;
     const actions = drawn && html`<${Button} kind="quiet" aria-pressed=${log} onClick=${() => setLog(!log)}>

@@ -2,8 +2,7 @@
 import { html } from '../vendor/htm-preact.js';
 import { counted, number } from '../format.js';
 import { Section } from '../parts.js';
-import { useLoad } from '../server.js';
-import { growthOf } from './growth.js';
+import { useGrowth } from './growth.js';
 import { fullRows, rows, sums } from './layers-table.js';
 
 const HEADS = ['Layer', 'Snippets', 'Turns in each', 'Turns', 'Tokens'];
@@ -15,7 +14,7 @@ const DEEPEST = /** @type {Record<string, string>} */ ({
 
 /** @param {import('./page.js').ChatProps} props */
 export function LayerTable({ id, chat: about, status }) {
-    const { data } = useLoad(() => growthOf(id), [id], { chat: id });
+    const { data } = useGrowth(id, status.strategy);
     if (status.strategy === 'none') return null;
     const layered = status.strategy === 'layered';
     const { layered: settings } = about.effective_settings;

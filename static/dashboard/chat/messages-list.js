@@ -60,7 +60,7 @@ function useArrival(data, at) {
         }
         if (at === null) came.current = null;
         if (acted.current === null || document.activeElement !== document.body) return;
-        (document.getElementById(`message-${acted.current}`) ?? list.current)?.focus();
+        (document.getElementById(`message-${acted.current}`) ?? list.current)?.focus({ preventScroll: true });
         acted.current = null;
     }, [data, at]);
     return { list, acted };

@@ -9,6 +9,7 @@ const REST_MS = 500; // of typing, before the prompt is read
 const STRATEGIES = {
     layered: 'Layered memory', rolling: 'Rolling memory', summary_buffer: 'Summary buffer', none: 'No memory',
 };
+const COUNT = { type: 'number', min: '1', inputmode: 'numeric' };
 const PLACEMENTS = ['system_end', 'system_message', 'user_message', 'in_chat:4'];
 
 /** A select of the address.
@@ -65,6 +66,9 @@ function strategyItems(own) {
         ...others.map((name) => /** @type {[string, string]} */ ([name, `As it would be: ${STRATEGIES[name]}`]))];
 }
 
+/** The first choices, which stay in sight. @type {string[]} */
+const FIRST = ['view', 'strategy', 'context_size'];
+
 /** @param {{words: Record<string, string>, strategy: string, views: any[]}} props */
 export function PromptOptions({ words, strategy, views }) {
     const set = ['view', 'strategy', 'current', ...OPTIONS].filter((name) => words[name]);
@@ -72,11 +76,21 @@ export function PromptOptions({ words, strategy, views }) {
     return html`<${Section} title="Asked for" about="Nothing here is stored: it is the prompt as it would be sent now."
         actions=${html`<${Button} onClick=${reset}>As it is by default</${Button}>`}>
         <${Choices} words=${words} strategy=${strategy} views=${views} />
+        <${More} words=${words} strategy=${strategy} set=${set.some((name) => !FIRST.includes(name))} />
+    </${Section}>`;
+}
+
+/** What is asked for less often; open at first where something of it is set. @param {any} props */
+function More({ words, strategy, set }) {
+    const [open] = useState(set);
+    return html`<details class="asked-more" open=${open}>
+        <summary>More</summary>
+        <${Others} words=${words} />
         <div class="asked-texts">
             <${Typed} tag="textarea" name="system_prompt" label="System prompt" words=${words} rows="3" dir="auto" />
             <${Current} words=${words} refused=${onlyStored(words, strategy)} />
         </div>
-    </${Section}>`;
+    </details>`;
 }
 
 /** @param {{words: Record<string, string>, refused: string|null}} props */
@@ -86,17 +100,23 @@ const Current = ({ words, refused }) => (refused ? html`<p class="hint">${refuse
 
 /** @param {{words: Record<string, string>, strategy: string, views: any[]}} props */
 function Choices({ words, strategy, views }) {
-    const own = words.memory_placement;
-    const placements = [...new Set([...PLACEMENTS, ...(own ? [own] : [])])];
-    const count = { words, type: 'number', min: '1', inputmode: 'numeric' };
     return html`<div class="asked">
         <${Choice} name="view" label="View" words=${words} items=${viewItems(views, words.view)}
             hint="Options kept under a name, for one consumer of the chat." />
         <${Choice} name="strategy" label="Strategy" words=${words} items=${strategyItems(strategy)}
             hint="Another one shows it with the memory it has by now; nothing is switched." />
-        <${Typed} name="context_size" label="Context size" ...${count} placeholder="as the view or connection"
+        <${Typed} name="context_size" label="Context size" words=${words} ...${COUNT}
+            placeholder="as the view or connection"
             hint="Tokens of the model’s window." />
-        <${Typed} name="max_tokens" label="Kept for the answer" ...${count} placeholder="up to 1,024"
+    </div>`;
+}
+
+/** @param {{words: Record<string, string>}} props */
+function Others({ words }) {
+    const own = words.memory_placement;
+    const placements = [...new Set([...PLACEMENTS, ...(own ? [own] : [])])];
+    return html`<div class="asked">
+        <${Typed} name="max_tokens" label="Kept for the answer" ...${COUNT} words=${words} placeholder="up to 1,024"
             hint="Tokens (max_tokens). Needs a context size." />
         <${Choice} name="memory_placement" label="Memory placement" words=${words}
             items=${plain('The view’s, or the chat’s', ...placements)} />

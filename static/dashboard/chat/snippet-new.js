@@ -1,5 +1,5 @@
 /** A snippet by hand: over whole turns that nothing stands for yet, chosen by their first and last message. */
-import { html, useState } from '../vendor/htm-preact.js';
+import { html, useRef, useState } from '../vendor/htm-preact.js';
 import { useAction } from '../actions.js';
 import { places } from '../format.js';
 import { Button, Dialog, Failure, Field } from '../parts.js';
@@ -14,8 +14,20 @@ const MOST_PLACES = 6;
  * @param {{chat: string, strata: import('./strata-layout.js').Strata, from: string|undefined, to: string|undefined,
  *   onWritten: (made: any) => void, onClose: () => void, reload: () => void}} props `from`, `to`: indexes to begin with
  */
-export function NewSnippet({ chat: id, strata, from, to, onWritten, onClose, reload }) {
-    const free = openPlaces(strata);
+export function NewSnippet(props) {
+    const free = openPlaces(props.strata);
+    const begun = useRef(false); // what is typed stays, even if its place is taken meanwhile
+    begun.current ||= free.length > 0 || props.strata.stretches.some(({ state }) => state === 'mixed');
+    if (begun.current) return html`<${Form} ...${props} free=${free} />`;
+    return html`<${Dialog} title="Write a snippet" onClose=${props.onClose}
+        foot=${html`<${Button} onClick=${props.onClose}>Close</${Button}>`}>
+        <p>At the moment there are no turns for it: a snippet by hand stands for whole turns, before the window, that no
+            other snippet stands for.</p>
+    </${Dialog}>`;
+}
+
+/** @param {any} props those of NewSnippet, and the places that are `free` */
+function Form({ chat: id, strata, free, from, to, onWritten, onClose, reload }) {
     const [first, setFirst] = useState(from ?? String(free[0]?.first_index ?? 0));
     const [last, setLast] = useState(to ?? String(free[0]?.last_index ?? 0));
     const [text, setText] = useState('');
@@ -40,8 +52,7 @@ export function NewSnippet({ chat: id, strata, from, to, onWritten, onClose, rel
         <${Button} kind="primary" busy=${write.busy} disabled=${!ready} onClick=${write.run}>Write it</${Button}>`}>
         <p>Your own words stand for these turns in every prompt from then on, and are never replaced unasked. They must
             be whole turns, before the window, that no snippet stands for.</p>
-        ${!free.length && html`<p class="about">At the moment there are none.</p>`}
-        ${free.length > 0 && html`<p>Free are: ${free.slice(0, MOST_PLACES).map((place) => html`
+        ${free.length > 0 && html`<p>Free are: ${free.slice(0, MOST_PLACES).map((/** @type {any} */ place) => html`
             <${Button} key=${place.first_index} kind="quiet" onClick=${() => choose(place)}>
                 ${places(place.first_index, place.last_index)}</${Button}>`)}
             ${free.length > MOST_PLACES && 'and more'}</p>`}

@@ -1,6 +1,6 @@
 /** Steps that change a memory by hand, and the way back from them. */
 import { notify, useAction } from '../actions.js';
-import { amend, read } from '../router.js';
+import { close, read } from '../router.js';
 import { chat } from '../server.js';
 import { UNDONE } from './snippet-words.js';
 
@@ -16,7 +16,7 @@ export function useUndo(id, told) {
 async function undo(id, told) {
     const { undone } = await chat(id).request('POST', '/undo');
     steps.set(id, (steps.get(id) ?? 0) + 1);
-    if (undone.kind === 'manual' && read().query.snippet === undone.snippet_id) amend({ snippet: '' });
+    if (undone.kind === 'manual' && read().query.snippet === undone.snippet_id) close({ snippet: '' });
     told?.();
     return undone;
 }

@@ -2,6 +2,7 @@
 import { html, useEffect, useRef } from '../vendor/htm-preact.js';
 import { ago, date } from '../format.js';
 import { Badge, Button, Failure, Loading } from '../parts.js';
+import { useFocusKept } from '../focus.js';
 import { useLoad } from '../server.js';
 import { SnippetActions } from './snippet-actions.js';
 import { Editor, useDraft } from './snippet-edit.js';
@@ -23,6 +24,7 @@ export function SnippetPanel({ chat, id, strategy, memory, onOpen, onClose, onCh
     useEffect(() => {
         if (shown) box.current?.querySelector('h3')?.focus();
     }, [id, shown]);
+    useFocusKept(box, nextIn);
     const onKeyDown = (/** @type {any} */ event) => {
         if (event.key === 'Escape' && event.target.tagName !== 'TEXTAREA') onClose();
     };
@@ -37,6 +39,15 @@ export function SnippetPanel({ chat, id, strategy, memory, onOpen, onClose, onCh
         ${found && html`<${Body} key=${id} chat=${chat} ...${found} strategy=${strategy} memory=${memory}
             onOpen=${onOpen} onClose=${onClose} onChanged=${changed} />`}
     </section>`;
+}
+
+/** What has the focus after something of the panel: the title of the part it was in, else what can be done, else the
+ *  heading. @param {HTMLElement} panel @param {HTMLElement} last @returns {() => HTMLElement|null} */
+function nextIn(panel, last) {
+    const fold = last.closest('details');
+    const next = '.snippet-editor textarea, .snippet-at-work button, .actions button';
+    return () => (fold?.isConnected ? fold.querySelector('summary') : null)
+        ?? panel.querySelector(next) ?? panel.querySelector('h3');
 }
 
 /** @param {any} props */

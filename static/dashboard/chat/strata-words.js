@@ -69,14 +69,20 @@ export const nameOf = (cell, band, single = false) =>
 
 /** A band's name and what is beside it. @param {Band} band @param {boolean} single */
 export function headOf(band, single = false) {
+    const { title, lines } = linesOf(band, single);
+    return { title, lines, about: lines.join(band.kind === 'between' ? ' ' : ', ') };
+}
+
+/** @param {Band} band @param {boolean} single @returns {{title: string, lines: string[]}} */
+function linesOf(band, single) {
     const turns = counted(band.turns, 'turn');
-    if (band.kind === 'surface') return { title: 'Word for word', about: turns };
+    if (band.kind === 'surface') return { title: 'Word for word', lines: [turns] };
     if (band.kind === 'between') {
-        return { title: 'Not folded', about: `${counted(band.messages, 'message')} among older turns` };
+        return { title: 'Not folded', lines: [counted(band.messages, 'message'), 'among older turns'] };
     }
     const title = single ? 'Summary' : `Layer ${band.layer}`;
     const count = band.cells.length + band.older;
-    return { title, about: single ? turns : `${counted(count, 'snippet')}, ${turns}` };
+    return { title, lines: single ? [turns] : [counted(count, 'snippet'), turns] };
 }
 
 /** The picture in a sentence or two. @param {Strata} strata */

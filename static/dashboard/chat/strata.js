@@ -1,7 +1,7 @@
 /** The strata of a chat: its memory as a picture, and beside it the snippet that is open. */
 import { html, useCallback, useMemo, useRef, useState } from '../vendor/htm-preact.js';
 import { Button, Failure, Loading, Section, useId } from '../parts.js';
-import { amend } from '../router.js';
+import { amend, close, open, read as address } from '../router.js';
 import { chat, useLoad } from '../server.js';
 import { NewSnippet } from './snippet-new.js';
 import { useUndo } from './snippet-steps.js';
@@ -12,10 +12,18 @@ import { nextFold } from './strata-next.js';
 import { focusCell, Picture } from './strata-picture.js';
 import { before, isSingle, summaryOf } from './strata-words.js';
 
+const KINDS = ['history', 'history_set', 'summarized', 'promoted', 'memory', 'job'];
+const REST_AT_WORK_MS = 1000; // between two readings while folds come fast
+
+/** Opens a snippet; the way back leads past those that were looked at after it. @param {string} key */
+const show = (key) => (address().query.snippet ? amend : open)({ snippet: key });
+
 /** @param {import('./page.js').ChatProps} props */
 export function Strata({ id, chat: about, status, route }) {
     const read = (/** @type {AbortSignal} */ signal) => chat(id).request('GET', '/strata', { signal });
-    const { data: now, error, reload } = useLoad(read, [id], { chat: id });
+    const ground = [id, about.strategy, JSON.stringify(about.effective_settings)];
+    const { data: now, error, reload } = useLoad(read, ground, { chat: id, kinds: KINDS },
+        { keep: true, rest: status.job ? REST_AT_WORK_MS : undefined });
     const data = useSame(now);
     const undo = useUndo(id, reload);
     const { snippet: opened, first, last } = route.query;
@@ -26,7 +34,8 @@ export function Strata({ id, chat: about, status, route }) {
     const writing = layered && (route.query.write || first);
     const onWritten = (/** @type {any} */ made) => {
         reload();
-        amend({ write: '', first: '', last: '', snippet: made.id });
+        amend({ write: '', first: '', last: '' });
+        show(made.id);
     };
     return html`<${Section} title="Strata" id="strata" actions=${actions}>
         <${Failure} error=${error} retry=${reload} />
@@ -48,10 +57,9 @@ function Ground({ id, strata, status, settings, opened, reload }) {
     const told = useId();
     const single = isSingle(strata);
     const next = nextFold(status, settings, strata);
-    const onOpen = useCallback((/** @type {string} */ key) => amend({ snippet: key }), []);
     const onMore = useCallback((/** @type {any} */ band) =>
         setMost((before) => ({ ...before, [band.key]: band.cells.length + MOST_CELLS })), []);
-    const onClose = () => { amend({ snippet: '' }); focusCell(place.current, opened); };
+    const onClose = () => { close({ snippet: '' }); focusCell(place.current, opened); };
     if (!strata.messages) return html`<p class="empty">No messages yet. What is said stands here word for word, until
         there is enough of it to fold: then older turns become snippets, one line each.</p>`;
     return html`
@@ -61,10 +69,10 @@ function Ground({ id, strata, status, settings, opened, reload }) {
         <div class=${`ground ${opened ? 'with-panel' : ''}`} ref=${place}>
             <div class="ground-picture">
                 <${Picture} chat=${id} bands=${bands} single=${single} opened=${opened} describedby=${told}
-                    onOpen=${onOpen} onMore=${onMore} />
+                    onOpen=${show} onMore=${onMore} />
             </div>
             ${opened && html`<${SnippetPanel} key=${id} chat=${id} id=${opened} strategy=${strata.strategy}
-                memory=${strata.memory_version} onOpen=${onOpen} onClose=${onClose} onChanged=${reload} />`}
+                memory=${strata.memory_version} onOpen=${show} onClose=${onClose} onChanged=${reload} />`}
             <${Legend} bands=${bands} single=${single} />
         </div>`;
 }
@@ -72,7 +80,7 @@ function Ground({ id, strata, status, settings, opened, reload }) {
 /** What was read, the same as before where it says the same: then nothing is drawn anew. @template T @param {T} now */
 function useSame(now) {
     const kept = useRef({ text: '', now });
-    const text = JSON.stringify(now);
+    const text = useMemo(() => JSON.stringify(now), [now]);
     if (kept.current.text !== text) kept.current = { text, now };
     return kept.current.now;
 }
