@@ -31,7 +31,7 @@ class Switch:
         """Start it again."""
         port = urlsplit(self.service.url).port
         assert port is not None
-        self.service = self._on.enter_context(running(self._folder, port))
+        self.service = self._on.enter_context(running(self._folder, at=port))
         return self.service
 
 

@@ -129,7 +129,9 @@ def test_a_trial_run(dashboard: Dashboard, told: str, model: FakeModel) -> None:
     expect(page.get_by_text("Mira asks about <b>gates</b>.")).to_be_visible()
     model.do(answer("I'm sorry, but I can't assist with that, <i>Mira</i>."))
     dashboard.button("Try it out").click()
-    expect(page.get_by_label("The refused answer")).to_have_text("I'm sorry, but I can't assist with that, <i>Mira</i>.")
+    expect(page.get_by_label("The refused answer")).to_have_text(
+        "I'm sorry, but I can't assist with that, <i>Mira</i>."
+    )
     model.do(status(401))
     dashboard.button("Try it out").click()
     expect(page.get_by_text("answered 401")).to_be_visible()

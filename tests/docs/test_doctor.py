@@ -4,8 +4,8 @@ from tests.docs.pages import ROOT, code, table
 from tests.services.test_chains_repaired import DAMAGES as OF_SUMMARIES
 from tests.services.test_checkup import DAMAGES as OF_DATABASES
 from tests.services.test_checkup import UNFIXED as UNFIXED_IN_DATABASES
-from tests.services.test_repairing import DAMAGES as OF_CHATS
-from tests.services.test_repairing import UNFIXED as UNFIXED_IN_CHATS
+from tests.support.damage import DAMAGES as OF_CHATS
+from tests.support.damage import UNFIXED as UNFIXED_IN_CHATS
 
 ELSEWHERE = {"not_writable", "disk_low", "schema_old", "database_damaged"}
 

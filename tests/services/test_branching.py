@@ -16,7 +16,7 @@ from app.services.recording import Draft, MessageView
 from app.store import chats
 from app.store.tables import Chat
 from tests.support.checks import assert_promises
-from tests.support.table import Table, laid, turn_drafts
+from tests.support.table import Table, counts_of, laid, turn_drafts
 
 SMALL = {"snippets_per_layer": 3, "snippets_per_promotion": 2, "turns_per_batch": 1, "verbatim_turns": 3}
 
@@ -92,7 +92,7 @@ async def test_forks_at_every_message(table: Table) -> None:
         assert_promises(table.database, fork.id, 3)
         assert_carried(table, fork.id, window_begins - 1, known)
         assert (fork.parent_chat_id, fork.forked_at_message_id) == ("c", message.id)
-        assert (fork.counts.messages, fork.counts.ghosted) == (place + 1, max(0, window_begins))
+        assert (counts_of(fork).messages, counts_of(fork).ghosted) == (place + 1, max(0, window_begins))
         assert fork.memory_version == (1 if window_begins > 0 else 0)
     assert len(table.models.requests) == asked
     assert history(table, "c") == said
@@ -138,7 +138,7 @@ async def test_a_window_without_memory_is_whole(table: Table) -> None:
     await play(table, 1, 20)
     table.settings(verbatim_turns=5, window="compat")
     fork = table.services.branching.fork("c", "f")
-    assert fork.counts.visible == 2 * 5
+    assert counts_of(fork).visible == 2 * 5
     assert_carried(table, "f", 2 * 15 - 1)
 
 
@@ -178,7 +178,7 @@ async def test_skipped_turns_stay_skipped(table: Table) -> None:
     table.services.steering.skip("c")
     await play(table, 13, 20)
     fork = table.services.branching.fork("c", "f", "a15")
-    assert fork.counts.skipped == table.status().counts.skipped == 9
+    assert counts_of(fork).skipped == table.status().counts.skipped == 9
     await play(table, 30, 33, "f")
     assert table.services.reporting.status("f").counts.skipped == 9
     assert_promises(table.database, "f", 3)
@@ -194,7 +194,7 @@ async def test_ids_may_be_odd(table: Table, name: str) -> None:
     await table.services.recording.append("c", lines, "wait", 20)
     fork = table.services.branching.fork("c", f"{name}!", f"{name}a6")
     assert [message.id for message in history(table, fork.id)] == [line.id for line in lines]
-    assert (fork.id, fork.forked_at_message_id, fork.counts.ghosted) == (f"{name}!", f"{name}a6", 6)
+    assert (fork.id, fork.forked_at_message_id, counts_of(fork).ghosted) == (f"{name}!", f"{name}a6", 6)
 
 
 async def test_a_chat_without_memory(table: Table) -> None:
@@ -203,8 +203,8 @@ async def test_a_chat_without_memory(table: Table) -> None:
     empty = table.services.branching.fork("c")
     await play(table, 1, 6)
     fork = table.services.branching.fork("c", "f", "u4")
-    assert (empty.forked_at_message_id, empty.counts.messages, empty.memory_version) == (None, 0, 0)
-    assert (fork.strategy, fork.counts.messages, fork.counts.ghosted, fork.memory_version) == ("none", 7, 0, 0)
+    assert (empty.forked_at_message_id, counts_of(empty).messages, empty.memory_version) == (None, 0, 0)
+    assert (fork.strategy, counts_of(fork).messages, counts_of(fork).ghosted, fork.memory_version) == ("none", 7, 0, 0)
 
 
 async def test_memory_of_another_strategy_comes_along_asleep(table: Table) -> None:
@@ -213,7 +213,7 @@ async def test_memory_of_another_strategy_comes_along_asleep(table: Table) -> No
     table.services.keeping.put("c", {"strategy": "none"})
     assert table.services.branching.fork("c", "f", "a10").memory_version == 0
     table.services.keeping.put("f", {"strategy": "layered"})
-    assert table.services.keeping.get("f").counts.ghosted == 2 * 7
+    assert counts_of(table.services.keeping.get("f")).ghosted == 2 * 7
     assert_promises(table.database, "f", 3)
 
 
@@ -226,7 +226,7 @@ async def test_a_fork_while_a_fold_runs(table: Table) -> None:
     fork = table.services.branching.fork("c", "f")
     table.models.let_go()
     assert (await table.settled()).counts.ghosted == 8
-    assert fork.counts.ghosted == table.services.keeping.get("f").counts.ghosted == 6
+    assert counts_of(fork).ghosted == counts_of(table.services.keeping.get("f")).ghosted == 6
     assert_promises(table.database, "f", 3)
 
 

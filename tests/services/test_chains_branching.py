@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.chained import Chained
 from tests.support.chains import assert_chains
-from tests.support.table import Table, laid, turn_drafts
+from tests.support.table import Table, counts_of, laid, turn_drafts
 
 KEPT = 1
 """Turns of the hot window, or the messages a buffer keeps (tests.support.chained)."""
@@ -63,7 +63,7 @@ async def test_forks_at_every_message(chat: Chained, strategy: str) -> None:
         assert chat.table.services.repairing.repair(name) == []
         if strategy == "rolling":
             assert shown.memory_version == (1 if expected else 0)
-            assert shown.counts.ghosted == (expected[0][1] + 1 if expected else 0)
+            assert counts_of(shown).ghosted == (expected[0][1] + 1 if expected else 0)
     assert len(chat.table.models.requests) == calls
 
 

@@ -13,7 +13,7 @@ from app.assembly import Server
 from app.errors import Conflict, InvalidRequest
 from tests.support.checks import assert_promises
 from tests.support.eventful import SMALL, Event, events
-from tests.support.table import laid
+from tests.support.table import counts_of, laid
 from tests.support.travel import EVERYTHING, chats_of, elsewhere, exported, lived, taken_in
 
 
@@ -97,7 +97,7 @@ async def test_a_larger_window_takes_back_the_newest_turns(tmp_path: Path, other
         found = taken_in(other, exported(table.server))
     assert [warning.code for warning in found.warnings] == ["window_kept"]
     chat = other.services.keeping.get("c")
-    assert (chat.memory_version, chat.counts.visible) == (0, 16)
+    assert (chat.memory_version, counts_of(chat).visible) == (0, 16)
 
 
 async def test_folding_that_is_due_is_queued(tmp_path: Path, other: Server) -> None:

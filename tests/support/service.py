@@ -89,7 +89,7 @@ class _Server(uvicorn.Server):
 
 
 @contextmanager
-def running(folder: Path, at: int = 0, **settings: Any) -> Iterator[Service]:
+def running(folder: Path, *, at: Any = 0, **settings: Any) -> Iterator[Service]:
     """Serve a fresh application on a port, or on any that is free, until the block ends; stopping it is a clean
     shutdown.
     """

@@ -10,8 +10,9 @@ from sqlalchemy import text
 from app.assembly import Server
 from app.core.model import Role
 from app.services.bundle import Services
+from app.services.keeping import ChatView
 from app.services.recording import Draft
-from app.services.reporting import Status
+from app.services.reporting import CountsView, Status
 from app.store.migrate import migrate
 from tests.support.parts import assembled
 from tests.support.scripted import ScriptedModels
@@ -69,3 +70,9 @@ async def laid(folder: Path, models: ScriptedModels | None = None, **settings: A
     await server.start()
     yield Table(server, models, database)
     await server.stop()
+
+
+def counts_of(chat: ChatView) -> CountsView:
+    """The counts of a chat that was read with them."""
+    assert chat.counts is not None
+    return chat.counts
