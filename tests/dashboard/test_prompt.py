@@ -94,6 +94,7 @@ def test_options_live_in_the_address(dashboard: Dashboard, chat: str) -> None:
     page.get_by_label("View").select_option("reply")
     expect(page.locator(".piece.system")).to_contain_text("Speak as Tom.")
     expect(dashboard.section("Budget")).to_contain_text("of 4,000 tokens")
+    page.get_by_text("More", exact=True).click()
     expect(page.get_by_text("asking with more would move the view’s window on")).to_be_visible()
     page.get_by_label("System prompt").fill("Speak as Mira.")
     expect(page.locator(".piece.system")).to_contain_text("Speak as Mira.")
@@ -108,6 +109,7 @@ def test_a_line_that_is_typed_stands_at_the_end(dashboard: Dashboard, chat: str)
     """It is not stored; where asking with it could change something there is no field for it."""
     seeded(dashboard.service, chat)
     page = dashboard.open("chats", chat, "prompt")
+    page.get_by_text("More", exact=True).click()
     page.get_by_label("Being typed").fill("And the bridge?")
     expect(page.locator(".prompt > li").last).to_contain_text("And the bridge?")
     assert pieces(page)[-1] == "current"
@@ -132,6 +134,7 @@ def test_the_shape_as_it_is_sent(dashboard: Dashboard, chat: str, shape: str) ->
     """Beside the pieces stand the fields of the call; both can be copied whole."""
     seeded(dashboard.service, chat)
     page = dashboard.open("chats", chat, "prompt", system_prompt="You are Tom.")
+    expect(page.get_by_label("Format")).to_be_visible()  # something of it is set
     page.get_by_label("Format").select_option(shape)
     sent = page.get_by_label("The prompt as it is sent")
     expect(sent).to_contain_text('"system": "You are Tom.' if shape == "anthropic" else "Tom: Tom opens gate 7")
@@ -161,6 +164,7 @@ def test_news_bring_what_is_new_and_take_no_typing(dashboard: Dashboard, chat: s
     """A message that comes in stands in the prompt; what is being typed and has the focus stays."""
     seeded(dashboard.service, chat)
     page = dashboard.open("chats", chat, "prompt")
+    page.get_by_text("More", exact=True).click()
     field = page.get_by_label("System prompt")
     field.press_sequentially("You are")
     dashboard.service.say(chat, 8, fold="none")
@@ -169,6 +173,20 @@ def test_news_bring_what_is_new_and_take_no_typing(dashboard: Dashboard, chat: s
     field.press_sequentially(" Tom.")
     expect(field).to_have_value("You are Tom.")
     expect(page.locator(".piece.system")).to_contain_text("You are Tom.")
+
+
+def test_on_a_phone_the_prompt_is_not_far_down(open_dashboard: OpenDashboard, service: Service, chat: str) -> None:
+    """Three choices stand before the budget and the prompt; the others wait behind one line."""
+    seeded(service, chat)
+    page = open_dashboard(viewport=PHONE).open("chats", chat, "prompt")
+    budget = page.get_by_role("heading", name="Budget")
+    expect(budget).to_be_visible()
+    for label in ("View", "Strategy", "Context size"):
+        expect(page.get_by_label(label, exact=True)).to_be_visible()
+    expect(page.get_by_label("Names")).to_be_hidden()
+    start = page.get_by_role("heading", name="Prompt", exact=True).bounding_box()
+    assert start is not None
+    assert start["y"] < 1800
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
