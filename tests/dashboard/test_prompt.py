@@ -39,6 +39,12 @@ def pieces(page: Page) -> list[str]:
     return found
 
 
+def more(page: Page, chat: str) -> None:
+    """Opens the rarer options of this chat's prompt."""
+    expect(page.locator(f"nav.tabs a[href*='{chat}/prompt']")).to_be_visible()
+    page.get_by_text("More", exact=True).click()
+
+
 def copied(dashboard: Dashboard, button: str) -> str:
     """What a button copies."""
     dashboard.page.evaluate("navigator.clipboard.writeText('nothing')")
@@ -94,7 +100,7 @@ def test_options_live_in_the_address(dashboard: Dashboard, chat: str) -> None:
     page.get_by_label("View").select_option("reply")
     expect(page.locator(".piece.system")).to_contain_text("Speak as Tom.")
     expect(dashboard.section("Budget")).to_contain_text("of 4,000 tokens")
-    page.get_by_text("More", exact=True).click()
+    more(page, chat)
     expect(page.get_by_text("asking with more would move the view’s window on")).to_be_visible()
     page.get_by_label("System prompt").fill("Speak as Mira.")
     expect(page.locator(".piece.system")).to_contain_text("Speak as Mira.")
@@ -109,7 +115,7 @@ def test_a_line_that_is_typed_stands_at_the_end(dashboard: Dashboard, chat: str)
     """It is not stored; where asking with it could change something there is no field for it."""
     seeded(dashboard.service, chat)
     page = dashboard.open("chats", chat, "prompt")
-    page.get_by_text("More", exact=True).click()
+    more(page, chat)
     page.get_by_label("Being typed").fill("And the bridge?")
     expect(page.locator(".prompt > li").last).to_contain_text("And the bridge?")
     assert pieces(page)[-1] == "current"
@@ -164,7 +170,7 @@ def test_news_bring_what_is_new_and_take_no_typing(dashboard: Dashboard, chat: s
     """A message that comes in stands in the prompt; what is being typed and has the focus stays."""
     seeded(dashboard.service, chat)
     page = dashboard.open("chats", chat, "prompt")
-    page.get_by_text("More", exact=True).click()
+    more(page, chat)
     field = page.get_by_label("System prompt")
     field.press_sequentially("You are")
     dashboard.service.say(chat, 8, fold="none")
