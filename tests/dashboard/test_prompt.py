@@ -61,7 +61,7 @@ def test_the_prompt_stands_in_its_order(dashboard: Dashboard, chat: str) -> None
     page = dashboard.open("chats", chat, "prompt")
     assert pieces(page) == ["system", "memory", "gap", "pinned", "gap", "history", "history", "history", "history"]
     gap = page.locator(".gap").last
-    expect(gap).to_contain_text("9 messages: a snippet stands for them")
+    expect(gap).to_contain_text("9 messages: told by a snippet")
     expect(page.locator(".piece").last).to_contain_text("<img src=x onerror=alert(1)>")
     expect(page.locator(".piece.pinned").get_by_role("link", name="#2", exact=True)).to_have_attribute(
         "href", f"#/chats/{chat}/messages?at=2"

@@ -12,7 +12,7 @@ const AT_AN_END = 50; // rows at the beginning and at the end, before more are a
 
 /** Why a message is not sent, as docs/api.md has it. @type {Record<string, string>} */
 export const REASONS = {
-    ghosted: 'a snippet stands for them', trimmed: 'the budget left them out', hidden: 'somebody hid them',
+    ghosted: 'told by a snippet', trimmed: 'left out by the budget', hidden: 'hidden by somebody',
     omitted: 'no part of the story', empty: 'no text to send', orphan: 'a tool call or its result lost its other half',
 };
 
