@@ -1,7 +1,7 @@
 /** What the prompt is asked for with: the fields above it. They live in the address. */
 import { html, useEffect, useRef, useState } from '../vendor/htm-preact.js';
 import { Button, Field, Section } from '../parts.js';
-import { amend } from '../router.js';
+import { amend, read } from '../router.js';
 import { OPTIONS, onlyStored } from './prompt-query.js';
 
 const REST_MS = 500; // of typing, before the prompt is read
@@ -22,11 +22,14 @@ function Choice({ name, label, words, items, hint }) {
         </select>`} />`;
 }
 
+/** The chat and page of the address. */
+const placeOf = () => read().parts.join('/');
+
 /** A field of the address in which somebody types: it follows once they rest, and what they type stays meanwhile.
  *  @param {any} props `name`, `label`, `words`, `hint`, `tag`: input or textarea; the rest is the element's */
 function Typed({ name, label, words, hint, tag = 'input', ...rest }) {
     const [text, setText] = useState(words[name] ?? '');
-    const typed = useRef({ timer: 0, told: text });
+    const typed = useRef({ timer: 0, told: text, place: placeOf() });
     useEffect(() => {
         if ((words[name] ?? '') === typed.current.told) return;
         typed.current.told = words[name] ?? '';
@@ -35,6 +38,7 @@ function Typed({ name, label, words, hint, tag = 'input', ...rest }) {
     useEffect(() => () => clearTimeout(typed.current.timer), []);
     const tell = (/** @type {string} */ value) => {
         clearTimeout(typed.current.timer);
+        if (placeOf() !== typed.current.place) return; // a field that goes with its page still tells of its change
         typed.current.told = value;
         amend({ [name]: value });
     };
