@@ -1,5 +1,6 @@
 """A chat of 100,000 messages and 150 snippets, and many pages at once: what they ask for is bounded."""
 
+import re
 from urllib.parse import urlsplit
 
 import pytest
@@ -96,7 +97,8 @@ def test_a_fold_reloads_what_it_changes(dashboard: Dashboard, service: Service) 
     expect(page.locator(".strata [data-key]").first).to_be_visible()
     calls = Calls(page)
     calls.since()
-    service.say(CHAT, *range(3))
+    with page.expect_response(re.compile("/strata")), page.expect_response(re.compile("/growth")):
+        service.say(CHAT, *range(3))
     found = calls.since()
     assert set(found) == {"", "/growth", "/status", "/strata"}
     assert max(found.count(path) for path in found) <= 5
