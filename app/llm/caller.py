@@ -127,7 +127,8 @@ class Caller:
         else:
             async with lane.slots.of(_BY_HAND):
                 trial = await self._timed_trial(connection)
-        lane.tested(trial)
+        if trial.ok or connection.provider != fronts.PROVIDER:  # that no frontend is there now is no failure
+            lane.tested(trial)
         return trial
 
     def health(self, name: str) -> Health:
