@@ -87,7 +87,9 @@ def test_any_place_of_it_is_near(dashboard: Dashboard) -> None:
     calls = Calls(page)
     page.goto(f"/#/chats/{CHAT}/messages?at={MESSAGES // 2}")
     expect(page.locator(f"#message-{MESSAGES // 2}")).to_be_focused()
-    assert [path for path in calls.since() if path] == ["/messages"]
+    found = calls.since()
+    assert found.count("/messages") == 1
+    assert set(found) <= {"", "/status", "/messages"}  # the chat itself is read once more when the stream opens late
     assert page.locator(".lines > li").count() == 50
 
 
