@@ -35,10 +35,6 @@ def counted_as(provider: str, model: str | None) -> str | None:
     return model or (None if provider == "extractive" else "")
 
 
-TRIAL = "trial"
-"""The batch of a summary that nobody waits for but who tries prompts."""
-
-
 @dataclass(frozen=True, slots=True)
 class Line:
     """One message of a passage: who said it, and what."""
@@ -60,6 +56,7 @@ class SummaryRequest:
     whose summary it is (calls of one connection are shared out between chats), `batch` names it in logs.
     `count`: how the chat counts tokens, which `limit` and `source_tokens` are in; None leaves that to the summarizer.
     `paid` is told what each call cost as soon as that is known, so that one who cuts it can tell what was spent.
+    `trial`: only a person who tries prompts waits for it, and wants to see what the model makes of them.
     """
 
     kind: Literal["fold", "merge"]
@@ -77,6 +74,7 @@ class SummaryRequest:
     previous: str | None = None
     count: "CountTokens | None" = field(default=None, repr=False, compare=False)
     paid: Callable[[Usage], None] | None = field(default=None, repr=False, compare=False)
+    trial: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from datetime import datetime
 from app.core.health import Pending
 from app.core.model import Usage
 from app.core.retry import Failure, GiveUp
-from app.core.summary import TRIAL, SummaryRequest
+from app.core.summary import SummaryRequest
 from app.llm.http import Clock
 from app.llm.lane import Lane
 
@@ -73,5 +73,5 @@ class Batches:
             batch.lane.failed(batch.request.connection, Failure("timeout", reason=reason), GiveUp())
 
     def _of(self, chat: str) -> Batch | None:
-        asked = (batch for batch in self._under_way if batch.request.batch != TRIAL)
+        asked = (batch for batch in self._under_way if not batch.request.trial)
         return next((batch for batch in asked if batch.request.chat == chat), None)

@@ -16,7 +16,7 @@ from app.core.clipping import cut_to_phrases
 from app.core.health import Health, Pending, Trial
 from app.core.model import Usage
 from app.core.retry import Decision, Failure, GiveUp, RetryPolicy, Wait, decide
-from app.core.summary import TRIAL, Connection, CountTokens, Summary, SummaryRequest
+from app.core.summary import Connection, CountTokens, Summary, SummaryRequest
 from app.errors import ModelUnavailable
 from app.llm import client as fronts
 from app.llm import faults, journal
@@ -263,8 +263,8 @@ class Caller:
         return faults.error(connection, failure, retry_at=health.retry_at, used=batch.used, said=batch.said)
 
     def _decide(self, batch: Batch, failure: Failure) -> Decision:
-        """Who tries prompts is to see what the model makes of them, not to wait for a better answer."""
-        if batch.request.batch == TRIAL and failure.kind == "unusable":
+        """In a trial an answer that cannot be used is what one wants to see, not a reason to wait for a better one."""
+        if batch.request.trial and failure.kind == "unusable":
             return GiveUp()
         return decide(self._policy, failure, batch.attempt, self._random)
 

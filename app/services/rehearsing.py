@@ -14,7 +14,7 @@ from sqlmodel import Session
 
 from app.core.model import Span, Strategy, Usage
 from app.core.resolving import merge_values, resolve
-from app.core.summary import TRIAL, Connection, Spending, Summarizer, Summary, SummaryRequest, spent_on
+from app.core.summary import Connection, Spending, Summarizer, Summary, SummaryRequest, spent_on
 from app.errors import Conflict, InvalidRequest, ModelError, ModelUnusable, NotFound
 from app.services.basis import note_usage
 from app.services.connections import Connections
@@ -33,7 +33,7 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class TrialQuery:
     """What is tried: settings to lay over those of the chat, another connection, a passage. `run`: ask the model."""
 
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -100,7 +100,7 @@ class Rehearsing:
     summarizer: Summarizer
     servers: ModelServers
 
-    async def rehearse(self, chat_id: str, trial: Trial) -> Rehearsal:
+    async def rehearse(self, chat_id: str, trial: TrialQuery) -> Rehearsal:
         """The prompt, and with `run` what the model makes of it, accepted or refused as a fold's answer is.
 
         One connection is asked, whatever stands in for it when folding, and what it answers is not asked for again.
@@ -111,7 +111,7 @@ class Rehearsing:
             return found.shown
         return await self._ask(found)
 
-    def _prepare(self, chat_id: str, trial: Trial) -> _Prepared:
+    def _prepare(self, chat_id: str, trial: TrialQuery) -> _Prepared:
         with self.db.read() as session:
             chat = require_chat(session, chat_id)
             if chat.strategy == Strategy.NONE:
@@ -122,13 +122,13 @@ class Rehearsing:
             connection, problem = self._connection(session, name, trial)
             question = self.picking.question(session, chat, trial.span, connection)
             count = self.counters.counter_for(session, settings)
-        request = replace(question.request, batch=TRIAL, count=count)
+        request = replace(question.request, batch="trial", trial=True, count=count)
         if question.obstacle is not None:
             problem = Problem("invalid_request", question.obstacle, name)
         shown = _shown(question, count(request.system) + count(request.user), problem)
         return _Prepared(chat.key, request, shown)
 
-    def _connection(self, session: Session, name: str, trial: Trial) -> tuple[Connection, Problem | None]:
+    def _connection(self, session: Session, name: str, trial: TrialQuery) -> tuple[Connection, Problem | None]:
         """The connection, with its key only if it is to be asked."""
         try:
             found = self.connections.describe(session, name)
@@ -191,7 +191,7 @@ def _problem(error: ModelError) -> Problem:
     return Problem(error.code, error.detail, error.connection, error.status, said or None)
 
 
-def _lay_over(session: Session, connections: Connections, chat: Chat, trial: Trial) -> None:
+def _lay_over(session: Session, connections: Connections, chat: Chat, trial: TrialQuery) -> None:
     """Let the chat have the settings that are tried, in this transaction alone: it is taken out of the session."""
     session.expunge(chat)
     change = dict(trial.settings) | ({"connection": trial.connection} if trial.connection else {})

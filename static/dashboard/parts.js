@@ -1,5 +1,6 @@
 /** The parts that every page is made of. Whatever they show is text: nothing here makes markup of what it is given. */
 import { html, useLayoutEffect, useRef, useState } from './vendor/htm-preact.js';
+import { toClipboard } from './clipboard.js';
 import { detailOf } from './server.js';
 
 /** A button. `kind`: plain, primary, danger, quiet. While `busy` it cannot be pressed again, and keeps its focus.
@@ -144,7 +145,7 @@ export const Tabs = ({ label, items }) => html`
 export function Copy({ label, text }) {
     const [copied, setCopied] = useState(false);
     const copy = async () => {
-        await navigator.clipboard.writeText(text);
+        await toClipboard(text);
         setCopied(true);
         setTimeout(() => setCopied(false), 2000);
     };

@@ -10,7 +10,8 @@ What lives how long: Chromium and the server (`service`; a fixture `service_sett
 long as the test file; the page as long as too, opened anew with `dashboard.open`; `chat` is the id of a chat for one
 test, which is not made yet. `open_dashboard(viewport=PHONE, color_scheme="dark")` opens a page of its own, for one
 test. A console error or warning, a violation of the policy and a request to another host fail the test, unless
-`dashboard.expect_errors("part of its text")` was said before. `model` is a scripted model server.
+`dashboard.expect_errors("part of its text")` was said before. `model` is a scripted model server; `local` is a chat
+whose summaries it writes.
 
 No test here may be a coroutine: Playwright's loop runs in the same thread.
 """
@@ -112,3 +113,12 @@ def open_dashboard(browser: Browser, service: Service) -> Iterator[OpenDashboard
 def chat() -> str:
     """The id of a chat that is this test's own."""
     return f"chat-{next(NUMBERS)}"
+
+
+@pytest.fixture
+def local(service: Service, model: FakeModel, chat: str) -> str:
+    """A chat whose summaries the scripted model writes."""
+    fields = {"provider": "openai", "base_url": model.base_url, "model": "fake-small"}
+    assert service.put("/connections/local", fields).is_success
+    assert service.put(f"/chats/{chat}", {"settings": {"connection": "local"}}).is_success
+    return chat

@@ -198,3 +198,18 @@ def test_frontends_stay_reachable(open_dashboard: OpenDashboard, service: Servic
     assert dashboard.too_wide() == []
     page.keyboard.press("Escape")
     expect(dashboard.button("Connect a frontend")).to_be_focused()
+
+
+def test_copying_where_browsers_know_only_the_old_way(open_dashboard: OpenDashboard) -> None:
+    """Over plain http from another machine, pages have no clipboard; what is copied is the same."""
+    dashboard = open_dashboard()
+    dashboard.page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    page = dashboard.open()
+    page.evaluate("addEventListener('copy', ({ target }) => { window.taken = target.value; })")
+    if dashboard.button("Connect a frontend").count():
+        dashboard.button("Connect a frontend").click()
+    button = page.get_by_role("button", name="Copy: ").first
+    button.click()
+    expect(button).to_have_text("Copied")
+    expect(button).to_be_focused()
+    assert page.evaluate("window.taken") == page.locator(".copy pre").first.text_content()

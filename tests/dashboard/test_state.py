@@ -8,21 +8,11 @@ from playwright.sync_api import Locator, expect
 from tests.dashboard.conftest import OpenDashboard
 from tests.support.dashboard import PHONE, Dashboard
 from tests.support.fake_model import FakeModel
-from tests.support.service import Service
 
 
 @pytest.fixture(scope="module")
 def service_settings() -> dict[str, Any]:
     return {"retry_attempts": 1, "breaker_cooldown_s": 30}
-
-
-@pytest.fixture
-def local(service: Service, model: FakeModel, chat: str) -> str:
-    """A chat whose summaries the scripted model writes."""
-    fields = {"provider": "openai", "base_url": model.base_url, "model": "fake-small"}
-    assert service.put("/connections/local", fields).is_success
-    assert service.put(f"/chats/{chat}", {"settings": {"connection": "local"}}).is_success
-    return chat
 
 
 def strip(dashboard: Dashboard) -> Locator:

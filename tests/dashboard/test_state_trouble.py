@@ -17,13 +17,10 @@ def service_settings() -> dict[str, Any]:
 
 
 @pytest.fixture
-def local(service: Service, model: FakeModel, chat: str) -> str:
+def local(service: Service, local: str) -> str:
     """A chat with three turns over its window, whose summaries the scripted model would write."""
-    fields = {"provider": "openai", "base_url": model.base_url, "model": "fake-small"}
-    assert service.put("/connections/local", fields).is_success
-    assert service.put(f"/chats/{chat}", {"settings": {"connection": "local"}}).is_success
-    service.say(chat, *range(13), fold="none")
-    return chat
+    service.say(local, *range(13), fold="none")
+    return local
 
 
 def strip(dashboard: Dashboard) -> Locator:

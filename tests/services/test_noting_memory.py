@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app.services.rehearsing import Trial
+from app.services.rehearsing import TrialQuery
 from app.store import events
 from tests.support.chained import Chained
 from tests.support.hands import SMALL, Hands
@@ -132,7 +132,7 @@ async def test_a_trial_tells_of_what_it_cost(table: Table) -> None:
     with table.server.db.read() as session:
         newest = events.newest_of_all(session)
     for run in (False, True):
-        await table.services.rehearsing.rehearse("c", Trial(run=run))
+        await table.services.rehearsing.rehearse("c", TrialQuery(run=run))
     with table.server.db.read() as session:
         [told] = events.of_all(session, newest, 10).found
     assert (told.kind, told.data) == ("chat", {"why": "changed"})

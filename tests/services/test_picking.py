@@ -10,7 +10,7 @@ from app.core.model import Role, Span
 from app.core.summary import SummaryRequest
 from app.errors import Conflict, InvalidRequest
 from app.services.recording import Draft
-from app.services.rehearsing import Rehearsal, Trial
+from app.services.rehearsing import Rehearsal, TrialQuery
 from tests.support.table import Table, laid, turn_drafts
 
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -34,7 +34,7 @@ def prepare(table: Table, strategy: str, **settings: Any) -> None:
 
 async def attempt(table: Table, first: int | None = None, last: int | None = None, **settings: Any) -> Rehearsal:
     span = None if first is None else Span(first, first if last is None else last)
-    return await table.services.rehearsing.rehearse("c", Trial(settings=settings, span=span))
+    return await table.services.rehearsing.rehearse("c", TrialQuery(settings=settings, span=span))
 
 
 async def folded(table: Table) -> list[SummaryRequest]:
@@ -157,7 +157,7 @@ async def test_where_rolling_memory_would_stop_the_trial_says_so(table: Table) -
     prepare(table, "rolling")
     long = "Every gate is open. " * 2000
     await table.services.recording.append("c", [Draft(Role.USER, long), Draft(Role.ASSISTANT, "Yes.")], "none", 0)
-    tried = await table.services.rehearsing.rehearse("c", Trial(run=True))
+    tried = await table.services.rehearsing.rehearse("c", TrialQuery(run=True))
     assert tried.problem is not None
     assert (tried.problem.code, tried.text, table.models.requests) == ("invalid_request", None, [])
     assert "oversize" in tried.problem.detail

@@ -47,6 +47,7 @@ class Dashboard:
         words = "&".join(f"{name}={quote(str(value), safe='')}" for name, value in query.items())
         self.page.goto("/#/" + "/".join(quote(part, safe="") for part in parts) + (f"?{words}" if words else ""))
         self.page.get_by_role("main").wait_for()
+        self.page.get_by_text("Opening the page…").wait_for(state="detached")
         return self.page
 
     def expect_errors(self, *texts: str) -> None:

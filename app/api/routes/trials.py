@@ -9,7 +9,7 @@ from app.api.routing import new_router
 from app.api.schemas.trials import Rehearsal, TrialFields
 from app.core.model import Span
 from app.services.rehearsing import Rehearsal as RehearsalView
-from app.services.rehearsing import Trial
+from app.services.rehearsing import TrialQuery
 
 router = new_router("memory")
 
@@ -33,8 +33,8 @@ async def try_prompts(
     return await unless_gone(request, services.watching, services.rehearsing.rehearse(chat_id, _trial(asked)))
 
 
-def _trial(body: TrialFields) -> Trial:
+def _trial(body: TrialFields) -> TrialQuery:
     places = [index for index in (body.first_index, body.last_index) if index is not None]
     span = Span(places[0], places[-1]) if places else None
     settings = body.settings.model_dump(exclude_unset=True) if body.settings else {}
-    return Trial(settings, body.connection, span, body.run)
+    return TrialQuery(settings, body.connection, span, body.run)

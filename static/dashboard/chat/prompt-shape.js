@@ -1,6 +1,7 @@
 /** A prompt in the shape in which it is sent: to look at, and to take away. */
 import { html, useEffect, useState } from '../vendor/htm-preact.js';
 import { useAction } from '../actions.js';
+import { toClipboard } from '../clipboard.js';
 import { counted, number } from '../format.js';
 import { Button, Failure, Loading, Section } from '../parts.js';
 import { chat } from '../server.js';
@@ -8,20 +9,13 @@ import { asked, bodyOf, read } from './prompt-query.js';
 
 const SHOWN = 20_000; // characters; a whole prompt may have millions
 
-/** @param {string} text */
-async function copy(text) {
-    if (!navigator.clipboard) throw new Error('Browsers let pages copy only over https, or from this machine.');
-    await navigator.clipboard.writeText(text);
-    return text;
-}
-
 /** The whole prompt for the clipboard, read when it is asked for.
  *  @param {{id: string, words: any, strategy: string, format: string}} props */
 export function CopyButtons({ id, words, strategy, format }) {
     const done = (/** @type {string} */ text) => `Copied ${counted(text.length, 'character')}.`;
     const take = (/** @type {any} */ asking) => read(chat(id), asked(asking, strategy));
-    const asJson = useAction(async () => copy(bodyOf(await take(words), format)), { done });
-    const asText = useAction(async () => copy((await take({ ...words, format: 'text' })).text), { done });
+    const asJson = useAction(async () => toClipboard(bodyOf(await take(words), format)), { done });
+    const asText = useAction(async () => toClipboard((await take({ ...words, format: 'text' })).text), { done });
     return html`
         <${Button} busy=${asJson.busy} onClick=${asJson.run}>Copy as JSON</${Button}>
         <${Button} busy=${asText.busy} onClick=${asText.run}>Copy as text</${Button}>`;
