@@ -31,20 +31,26 @@ def checkout(tmp_path: Path) -> Checkout:
     return Checkout(tmp_path / "checkout")
 
 
+@pytest.fixture
+def forge(tmp_path: Path) -> Iterator[GitServer]:
+    """Where it is installed from. It outlives the pages: SillyTavern asks for a newer version whenever it likes."""
+    with GitServer(tmp_path / "served") as server:
+        yield server
+
+
 @both_versions
 def test_install_and_update(
-    bare: SillyTavern, checkout: Checkout, tmp_path: Path, open_tavern: Callable[..., TavernPage]
+    bare: SillyTavern, checkout: Checkout, tmp_path: Path, forge: GitServer, open_tavern: Callable[..., TavernPage]
 ) -> None:
     """It is installed from the branch by the dialog, runs, and is newer after the update and a reload."""
     checkout.publish(tmp_path / "served" / "turnfold.git", BRANCH)
     page = open_tavern()
     assert not _runs(page)
-    with GitServer(tmp_path / "served") as server:
-        _install(page, f"{server.url}/turnfold.git")
-        _loaded(page)
-        _newer(checkout)
-        checkout.publish(tmp_path / "served" / "turnfold.git", BRANCH)
-        _update(page)
+    _install(page, f"{forge.url}/turnfold.git")
+    _loaded(page)
+    _newer(checkout)
+    checkout.publish(tmp_path / "served" / "turnfold.git", BRANCH)
+    _update(page)
     assert f'"version": "{VERSION}"' in (bare.home / "extensions" / "turnfold" / "manifest.json").read_text()
     page.load()
     assert _runs(page)

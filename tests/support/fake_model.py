@@ -14,10 +14,11 @@ of models get `model.models`, unless every call gets the same.
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from types import TracebackType
+from typing import Any
 
 from tests.support.fake_exchange import Behaviour, Exchange, Request, read_request
 from tests.support.fake_replies import answer, listing
@@ -25,6 +26,12 @@ from tests.support.fake_replies import answer, listing
 
 def _now() -> datetime:
     return datetime.now(UTC)
+
+
+async def _settled() -> None:
+    """asyncio takes three turns of the loop to hand over a connection it accepted, and one to close a socket."""
+    for _ in range(4):
+        await asyncio.sleep(0)
 
 
 class FakeModel:
@@ -45,12 +52,12 @@ class FakeModel:
         self._open = asyncio.Event()
         self._open.set()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._writers: set[asyncio.StreamWriter] = set()
 
     def __enter__(self) -> "FakeModel":
         self._thread.start()
         self._server = asyncio.run_coroutine_threadsafe(
-            asyncio.start_server(self._accept, "127.0.0.1", 0), self._loop
+            asyncio.start_server(self._arrive, "127.0.0.1", 0), self._loop
         ).result()
         self.port: int = self._server.sockets[0].getsockname()[1]
         return self
@@ -132,21 +139,29 @@ class FakeModel:
         return f"Anna and Ben talk (answer {len(self.requests)})."
 
     async def _close(self) -> None:
+        """Also a connection that has only just come, and one whose client reads no more."""
+        self._loop.remove_reader(self._server.sockets[0].fileno())
+        await _settled()  # a server that is closed drops, unclosed, what it has accepted and not handed over
         self._server.close()
-        for task in self._tasks:
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for writer in self._writers:
+            writer.transport.abort()
+        await _settled()
+
+    def _arrive(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Coroutine[Any, Any, None]:
+        self._writers.add(writer)
+        return self._accept(reader, writer)
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._tasks.add(task)
         with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             await self._answer(reader, writer)
         writer.close()
         with suppress(ConnectionError):
             await writer.wait_closed()
-        self._tasks.discard(task)
+        self._writers.discard(writer)
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         request = await read_request(reader)
