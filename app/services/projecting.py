@@ -24,7 +24,7 @@ from app.services.projection_view import (
     tokens_view,
     window_view,
 )
-from app.services.reading import ChatState, Place, read_history, require_chat, through
+from app.services.reading import ChatState, Place, look_at, read_history, through
 from app.services.rewriting import report
 from app.services.supposing import suppose
 from app.services.viewing import coverage_of, keep_window, read_view
@@ -49,7 +49,7 @@ class Projecting:
         """
         known = _read_prefix(query.known_prefix)
         with self.db.read() as session:
-            chat = require_chat(session, chat_id)
+            chat = look_at(session, chat_id)
             view = read_view(session, chat, query.view) if query.view is not None else None
             query = under_view(query, view.options) if view else query
             other = query.strategy if query.strategy != chat.strategy else None

@@ -148,7 +148,15 @@ class ChatState:
 
 def require_chat(session: Session, chat_id: str) -> Chat:
     """The chat; raises NotFound."""
-    chat = chats.find(session, chat_id)
+    return _found(chats.find(session, chat_id), chat_id)
+
+
+def look_at(session: Session, chat_id: str) -> Chat:
+    """The chat for reading alone: what is changed in it is not stored. Raises NotFound."""
+    return _found(chats.look(session, chat_id), chat_id)
+
+
+def _found(chat: Chat | None, chat_id: str) -> Chat:
     if chat is None:
         raise NotFound(f"There is no chat {chat_id!r}. Create it with PUT, or append a message to it.")
     return chat

@@ -16,9 +16,8 @@ from app.store.tables import Chat
 def suppose(session: Session, chat: Chat, strategy: str) -> ChatState:
     """What a prompt of the chat would be planned from right after a switch; `memory_version` stays the present one.
 
-    `chat` no longer belongs to the session afterwards.
+    `chat` belongs to no session (`look_at`): nothing of what is only supposed is ever written.
     """
-    session.expunge(chat)  # so that nothing of what is only supposed is ever written
     chat.strategy = strategy
     chat.last_error = chat.retry_at = None
     state = read_history(session, chat, for_prompt=True)

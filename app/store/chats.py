@@ -6,12 +6,14 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, bindparam, delete, func, inspect, select, tuple_, update
 from sqlalchemy.orm import defer
+from sqlalchemy.orm.attributes import instance_dict
 from sqlmodel import Session, SQLModel, col
 
 from app.core.finding import holds_all
 from app.store import events
 from app.store.clock import now_ms
 from app.store.engine import changed, rows
+from app.store.prepared import Prepared
 from app.store.tables import Chat, Job, Message, ServerSettings
 
 # What an imported file said of a chat may be long, and is wanted by exports alone.
@@ -22,6 +24,11 @@ _BY_ID = select(Chat).options(_LIGHT).where(col(Chat.id) == bindparam("id"))
 _M = SQLModel.metadata.tables["messages"].c
 _S = SQLModel.metadata.tables["server_settings"].c
 _ID_UNLESS_SESSION = select(col(Chat.id)).where(col(Chat.key) == bindparam("key"), col(Chat.session_of).is_(None))
+_MADE = inspect(Chat).class_manager
+_SEEN = tuple(column.name for column in SQLModel.metadata.tables["chats"].c if column.name != "extra")
+_LOOK = Prepared(
+    select(*(SQLModel.metadata.tables["chats"].c[name] for name in _SEEN)).where(col(Chat.id) == bindparam("id"))
+)
 _SETTINGS = select(col(ServerSettings.settings))
 _OWN = select(col(Chat.settings), _SETTINGS.scalar_subquery()).where(col(Chat.id) == bindparam("id"))
 
@@ -29,6 +36,18 @@ _OWN = select(col(Chat.settings), _SETTINGS.scalar_subquery()).where(col(Chat.id
 def find(session: Session, chat_id: str) -> Chat | None:
     """The chat, or None."""
     return session.execute(_BY_ID, {"id": chat_id}).scalar_one_or_none()
+
+
+def look(session: Session, chat_id: str) -> Chat | None:
+    """The chat for reading alone: a copy that no session watches, which would take as long as all else a prompt asks.
+    What an imported file said of it is left out.
+    """
+    found = _LOOK.all(session, {"id": chat_id})
+    if not found:
+        return None
+    chat: Chat = _MADE.new_instance()
+    instance_dict(chat).update(zip(_SEEN, found[0], strict=True))
+    return chat
 
 
 def get(session: Session, chat_key: int) -> Chat | None:
@@ -114,12 +133,12 @@ def count_messages(session: Session, chat_key: int) -> int:
 
 
 _LAST = select(func.max(_M.position)).where(_M.chat_key == bindparam("chat_key")).scalar_subquery()
-_SURROUNDINGS = select(_LAST, select(_S.settings).scalar_subquery())
+_SURROUNDINGS = Prepared(select(_LAST, select(_S.settings).scalar_subquery()))
 
 
 def surroundings(session: Session, chat_key: int) -> tuple[int, dict[str, Any]]:
     """How many messages a chat holds, and the server-wide settings it follows."""
-    last, settings = rows(session, _SURROUNDINGS, {"chat_key": chat_key}).one()
+    [(last, settings)] = _SURROUNDINGS.all(session, {"chat_key": chat_key})
     return 0 if last is None else last + 1, settings or {}
 
 

@@ -6,11 +6,12 @@ from sqlalchemy import bindparam, delete, select
 from sqlmodel import Session, col
 
 from app.store.clock import now_ms
-from app.store.engine import changed, rows
+from app.store.engine import changed
+from app.store.prepared import Prepared
 from app.store.tables import ConnectionRow
 
-_MODEL = select(col(ConnectionRow.provider), col(ConnectionRow.model)).where(
-    col(ConnectionRow.name) == bindparam("name")
+_MODEL = Prepared(
+    select(col(ConnectionRow.provider), col(ConnectionRow.model)).where(col(ConnectionRow.name) == bindparam("name"))
 )
 
 
@@ -21,8 +22,7 @@ def find(session: Session, name: str) -> ConnectionRow | None:
 
 def model_of(session: Session, name: str) -> tuple[str, str | None] | None:
     """Provider and model of a stored connection."""
-    found = rows(session, _MODEL, {"name": name}).one_or_none()
-    return None if found is None else (found[0], found[1])
+    return next(((provider, model) for provider, model in _MODEL.all(session, {"name": name})), None)
 
 
 def all_stored(session: Session) -> list[ConnectionRow]:

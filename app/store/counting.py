@@ -4,12 +4,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, case, exists, false, func, literal, select
+from sqlalchemy import ColumnElement, Select, and_, bindparam, case, exists, false, func, literal, or_, select, true
 from sqlmodel import Session, SQLModel, col
 
 from app.core.model import Strategy
 from app.store.engine import rows
 from app.store.messages import leaf_of, of_chat, uncovered_by
+from app.store.prepared import Prepared
 from app.store.tables import Message
 
 _M = SQLModel.metadata.tables["messages"].c
@@ -127,33 +128,34 @@ def count_differing(session: Session, chat_key: int, covered_by: str, not_by: st
 _MINE = _M.chat_key == bindparam("chat_key")
 
 
-_HEARD = (_M.role.in_(("user", "assistant")), _M.hidden.is_(False), _M.omitted.is_(False))
+_HEARD = (or_(_M.role == "user", _M.role == "assistant"), _M.hidden.is_(False), _M.omitted.is_(False))
 _UNSEEN: Any = bindparam("unseen", expanding=True)
 
 
-def _jumps() -> Select[Any]:
+def _jumps(unseen: bool) -> Select[Any]:
     """Each step finds the next greater name: a jump in the index, however many messages bear the last one. `heard`
-    counts the speakers among the names before; results of tools and narrators bear names too.
+    counts the speakers among the names before; results of tools and narrators bear names too. `unseen`: whether names
+    are left out.
     """
     first: Any = select(func.min(_M.name).label("name"), literal(0).label("heard")).where(_MINE)
     tree = first.cte("names", recursive=True)
     following = select(func.min(_M.name)).where(_MINE, _M.name > tree.c.name).correlate(tree).scalar_subquery()
     speaks = exists().where(_MINE, _M.name == tree.c.name, *_HEARD).correlate(tree)
-    more = tree.c.heard + case((and_(speaks, tree.c.name.not_in(_UNSEEN)), 1), else_=0)
+    more = tree.c.heard + case((and_(speaks, tree.c.name.not_in(_UNSEEN) if unseen else true()), 1), else_=0)
     names = tree.union_all(select(following, more).where(tree.c.name.is_not(None), tree.c.heard < bindparam("most")))
-    return select(func.max(names.c.heard), _nameless("user"), _nameless("assistant"))
+    return select(func.max(names.c.heard), _nameless("user", unseen), _nameless("assistant", unseen))
 
 
-def _nameless(role: str) -> Any:
+def _nameless(role: str, unseen: bool) -> Any:
     """1 if messages of a role bear no name and the name they go by, `:user` or `:assistant`, is nobody else's."""
     shown = (_M.hidden.is_(False), _M.omitted.is_(False))
     unnamed = exists().where(_MINE, _M.name.is_(None), _M.role == role, *shown)
     named = exists().where(_MINE, _M.name == bindparam(role), *_HEARD)
-    seen = bindparam(role).not_in(_UNSEEN)
+    seen = bindparam(role).not_in(_UNSEEN) if unseen else true()
     return select(case((and_(unnamed, ~named, seen), 1), else_=0)).scalar_subquery()
 
 
-_SPEAKERS = _jumps()
+_SPEAKERS, _SPEAKERS_BUT = Prepared(_jumps(False)), _jumps(True)
 
 
 def count_speakers(
@@ -162,5 +164,6 @@ def count_speakers(
     """How many different people speak in the messages that can be sent, counted up to `most`; who bears no name is
     `user` or `assistant`, and `unseen` are the names of those left out.
     """
-    mine = {"chat_key": chat_key, "most": most, "user": user, "assistant": assistant, "unseen": list(unseen)}
-    return min(most, sum(int(found) for found in rows(session, _SPEAKERS, mine).one()))
+    mine = {"chat_key": chat_key, "most": most, "user": user, "assistant": assistant}
+    found = rows(session, _SPEAKERS_BUT, {**mine, "unseen": list(unseen)}) if unseen else _SPEAKERS.all(session, mine)
+    return min(most, sum(int(count) for row in found for count in row))

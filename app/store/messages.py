@@ -1,15 +1,17 @@
 """Reading and writing messages."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple, TypeVar, cast
 
-from sqlalchemy import BindParameter, ColumnElement, Row, and_, bindparam, func, insert, or_, select, true, update
+from sqlalchemy import BindParameter, ColumnElement, Select, and_, bindparam, func, insert, or_, select, true, update
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlmodel import Session, SQLModel, col
 
 from app.core.model import Message as CoreMessage
 from app.core.model import Role, Strategy
 from app.store.engine import rows
+from app.store.prepared import Prepared
 from app.store.tables import Message
 
 _AT_ONCE = 1000
@@ -69,9 +71,13 @@ def uncovered_by(leaf: Leaf | None) -> ColumnElement[bool]:
     return true() if leaf is None else leaf.is_(None)
 
 
-_UNCOVERED = {
-    strategy: select(*_LIGHT).where(of_chat(), uncovered_by(leaf_of(strategy))).order_by(col(Message.position))
-    for strategy in Strategy
+def _uncovered(strategy: str) -> Select[Any]:
+    return select(*_LIGHT).where(of_chat(), uncovered_by(leaf_of(strategy)))
+
+
+_UNCOVERED = {strategy: Prepared(_uncovered(strategy).order_by(_T.position)) for strategy in Strategy}
+_OLDEST = {
+    strategy: Prepared(_uncovered(strategy).order_by(_T.position).limit(bindparam("most"))) for strategy in Strategy
 }
 
 
@@ -80,24 +86,20 @@ def uncovered(session: Session, chat_key: int, strategy: str, most: int = -1) ->
 
     `most`: only so many of the oldest; -1 for all.
     """
-    query = _UNCOVERED[Strategy(strategy)]
-    found = rows(session, query if most < 0 else query.limit(most), {"chat_key": chat_key})
-    return [_to_core(row) for row in found.all()]
+    query = (_UNCOVERED if most < 0 else _OLDEST)[Strategy(strategy)]
+    return [_to_core(row) for row in query.all(session, {"chat_key": chat_key, "most": most})]
 
 
 _NEWEST = {
-    strategy: select(*_LIGHT)
-    .where(of_chat(), uncovered_by(leaf_of(strategy)))
-    .order_by(col(Message.position).desc())
-    .limit(bindparam("most"))
+    strategy: Prepared(_uncovered(strategy).order_by(_T.position.desc()).limit(bindparam("most")))
     for strategy in Strategy
 }
 
 
 def newest_uncovered(session: Session, chat_key: int, strategy: str, most: int) -> list[CoreMessage]:
     """The newest messages no live snippet covers, by index."""
-    found = rows(session, _NEWEST[Strategy(strategy)], {"chat_key": chat_key, "most": most})
-    return [_to_core(row) for row in reversed(found.all())]
+    found = _NEWEST[Strategy(strategy)].all(session, {"chat_key": chat_key, "most": most})
+    return [_to_core(row) for row in reversed(found)]
 
 
 _BETWEEN = (
@@ -114,8 +116,8 @@ def between(session: Session, chat_key: int, first: int, last: int) -> list[Core
 _ROLES = {role.value: role for role in Role}
 
 
-def _to_core(row: Row[Any]) -> CoreMessage:
-    key, position, role, tokens, blank, hidden, pinned, omitted, skipped, calls, answers, revision = tuple(row)
+def _to_core(row: Sequence[Any]) -> CoreMessage:
+    key, position, role, tokens, blank, hidden, pinned, omitted, skipped, calls, answers, revision = row
     return CoreMessage(
         key,
         position,
@@ -132,16 +134,20 @@ def _to_core(row: Row[Any]) -> CoreMessage:
     )
 
 
-_CONTENTS = select(_T.key, _T.role, _T.name, _T.content, _T.tool_calls, _T.tool_call_id).where(
-    _T.key.in_(bindparam("keys", expanding=True))
-)
+@cache
+def _contents(names: tuple[str, ...]) -> Prepared:
+    """`names` of as many keys."""
+    columns = (_T.key, _T.role, _T.name, _T.content, _T.tool_calls, _T.tool_call_id)
+    return Prepared(select(*columns).where(_T.key.in_([bindparam(name) for name in names])))
 
 
 def contents(session: Session, keys: Sequence[int]) -> dict[int, Content]:
     """What these messages say, by key."""
     found = {}
     for some in chunks(keys):
-        for key, *values in rows(session, _CONTENTS, {"keys": some}).all():
+        # As many as a power of two, the last one over and over, so that there are few forms of the query.
+        asked = {f"key{place}": some[min(place, len(some) - 1)] for place in range(1 << (len(some) - 1).bit_length())}
+        for key, *values in _contents(tuple(asked)).all(session, asked):
             found[key] = Content(*values)
     return found
 
@@ -262,12 +268,13 @@ def by_ids(session: Session, chat_key: int, ids: Iterable[str]) -> dict[str, Mes
     return found
 
 
-_ID_AT = select(_T.id).where(_T.chat_key == bindparam("chat_key"), _T.position == bindparam("index"))
+_ID_AT = Prepared(select(_T.id).where(_T.chat_key == bindparam("chat_key"), _T.position == bindparam("index")))
 
 
 def id_at(session: Session, chat_key: int, index: int) -> str:
     """The id of the message at a place."""
-    return str(rows(session, _ID_AT, {"chat_key": chat_key, "index": index}).scalar_one())
+    [(found,)] = _ID_AT.all(session, {"chat_key": chat_key, "index": index})
+    return str(found)
 
 
 def covered(session: Session, chat_key: int, leaf: Leaf, keys: Sequence[int]) -> list[CoreMessage]:
