@@ -1,7 +1,8 @@
 """How the server's settings and the chat's own come together, and which values do not fit together."""
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
 from typing import Any
 
 from app.core.settings import BufferSettings, ChatSettings, LayeredSettings, RollingSettings, Sampling
@@ -42,9 +43,24 @@ def _merge_strategy(strategy: str, base: Mapping[str, Any], change: Mapping[str,
 
 def resolve(server: Mapping[str, Any], chat: Mapping[str, Any]) -> tuple[ChatSettings, list[str]]:
     """The settings in force: defaults, then the server's, then the chat's own; with a warning per clamped value."""
-    wanted = resolve_unclamped(server, chat)
+    settings, warnings = _resolved(_Given(repr(server), server), _Given(repr(chat), chat))
+    return settings, list(warnings)
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """Values as JSON has them, known by their text."""
+
+    text: str
+    values: Mapping[str, Any] = field(compare=False)
+
+
+@lru_cache(maxsize=128)
+def _resolved(server: _Given, chat: _Given) -> tuple[ChatSettings, tuple[str, ...]]:
+    """Remembered: every prompt asks for the same few."""
+    wanted = resolve_unclamped(server.values, chat.values)
     clamped = clamp(wanted)
-    return clamped, [warning for strategy in _STRATEGIES for warning in _differences(strategy, wanted, clamped)]
+    return clamped, tuple(warning for strategy in _STRATEGIES for warning in _differences(strategy, wanted, clamped))
 
 
 def resolve_unclamped(server: Mapping[str, Any], chat: Mapping[str, Any]) -> ChatSettings:

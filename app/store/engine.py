@@ -44,6 +44,7 @@ class Database:
         statement sees its own moment; before that database is served, this must ask for REPEATABLE READ.
         """
         with self.engine.connect() as connection, Session(connection) as session:
+            connection.begin()  # nobody commits it; the session itself takes long to begin one, and is not always asked
             yield session
 
     @contextmanager

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Dialect, Select
+from sqlalchemy import Connection, Dialect, Select
 from sqlmodel import Session
 
 Rows = Sequence[tuple[Any, ...]]
@@ -25,7 +25,7 @@ class Prepared:
 
     def all(self, session: Session, values: Mapping[str, Any]) -> Rows:
         """All rows, read in the session's transaction. Raises what SQLAlchemy raises."""
-        connection = session.connection()
+        connection = _connection(session)
         if connection.dialect.name == "sqlite":
             form = self._form or self._made(connection.dialect)
             driver: Any = connection.connection.driver_connection
@@ -38,6 +38,12 @@ class Prepared:
     def _made(self, dialect: Dialect) -> "_Form":
         self._form = _Form(self._statement, dialect)  # by two threads at once: alike
         return self._form
+
+
+def _connection(session: Session) -> Connection:
+    """That of the session's transaction; where one was begun for the session, without its long way there."""
+    bind = session.bind
+    return bind if isinstance(bind, Connection) and bind.in_transaction() else session.connection()
 
 
 class _Form:

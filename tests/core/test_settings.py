@@ -168,3 +168,20 @@ def test_everything_is_replayed_when_memory_is_not_sent() -> None:
     assert ChatSettings(enabled=False).replays_all
     assert ChatSettings(ghosting=False).replays_all
     assert not ChatSettings(paused=True).replays_all
+
+
+def test_warnings_that_are_given_out_are_the_callers() -> None:
+    """Who adds to the warnings of some settings changes none of what the next one is told."""
+    values = {"layered": {"snippets_per_layer": 3, "snippets_per_promotion": 3}}
+    settings, warnings = resolve({}, values)
+    told = [*warnings]
+    warnings.append("More.")
+    assert (settings, told) == resolve({}, {**values})
+
+
+def test_settings_follow_values_that_were_changed_in_place() -> None:
+    """The same mapping with other values gives other settings."""
+    values: dict[str, Any] = {"enabled": True}
+    assert resolve({}, values)[0].enabled
+    values["enabled"] = False
+    assert not resolve({}, values)[0].enabled
