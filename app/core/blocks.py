@@ -19,11 +19,11 @@ class Block:
         self.own = turn.messages if turn else ()
         self._said = sendable(self.own, unsent)
         before = sendable(alone, unsent) if alone else ()
-        self.messages = (*before, *self._said)
+        self.messages = (*before, *self._said) if before else self._said
         self.pinned = _pinned(self.messages)
-        self._pinned_before = _pinned(before)
+        self._pinned_before = _pinned(before) if before else ()
         self.is_turn = bool(self._said)
-        self.droppable = cost(self.messages) - cost(self.pinned)
+        self.droppable = cost(self.messages) - (cost(self.pinned) if self.pinned else 0)
 
     def sent(self, *, dropped: bool) -> Sequence[Message]:
         """Pinned messages are always sent."""
@@ -110,7 +110,9 @@ def _with_unseen(blocks: Sequence[Block], place: int, start: int, mark: Mark) ->
 def sendable(messages: Iterable[Message], unsent: Unsent) -> tuple[Message, ...]:
     """Those of `messages` that can be sent."""
     gone = unsent.keys
-    return tuple([m for m in messages if m.key not in gone and m.visible and not (m.blank and is_empty(m))])
+    return tuple(
+        [m for m in messages if m.key not in gone and not (m.hidden or m.omitted or (m.blank and is_empty(m)))]
+    )
 
 
 def cost(messages: Iterable[Message]) -> int:

@@ -22,7 +22,7 @@ class Buffered:
 def buffered(view: Outline, folded: int = 0, previous: Snippet | None = None) -> Buffered:
     """What waits in a chat; messages that are never sent, or always, do not count."""
     strays = sum(_countable(run.strays) for run in view.runs)
-    waiting = sum(_countable(turn.messages) for turn in view.turns) + strays + _countable(view.open)
+    waiting = sum([_countable(turn.messages) for turn in view.turns]) + strays + _countable(view.open)
     return Buffered(foldable(view), waiting, folded, previous)
 
 
@@ -36,7 +36,7 @@ def plan_buffer(
     """
     if not forced and not is_due(chat.waiting, settings):
         return None
-    sizes = accumulate(_countable(turn.coverable) for turn in chat.turns)
+    sizes = accumulate([_countable(turn.messages) for turn in chat.turns])  # what is pinned does not count anyway
     count = sum(1 for size in sizes if chat.waiting - size >= settings.recent_messages_to_keep)
     if not count:
         return None
@@ -53,4 +53,4 @@ def is_due(waiting: int, settings: BufferSettings) -> bool:
 
 
 def _countable(messages: Iterable[Message]) -> int:
-    return sum(message.visible and not message.blank and not message.pinned for message in messages)
+    return len([m for m in messages if not (m.blank or m.pinned or m.hidden or m.omitted)])

@@ -20,7 +20,7 @@ class Leaving:
         self._blocks = blocks
         self._taken = _taken(blocks, open_turn)
         self.turns = [block.droppable for block in blocks]
-        self.fixed = sum(cost(block.pinned) for block in blocks)
+        self.fixed = sum([cost(block.pinned) for block in blocks if block.pinned])
         self.current = cost(open_turn)
         if self._taken:
             self._count(open_turn)
@@ -28,6 +28,8 @@ class Leaving:
     @property
     def currents(self) -> list[int]:
         """What was current when each block's turn got its reply; never more than that block takes along."""
+        if not self._taken:  # then a block takes what is not pinned
+            return [cost([m for m in block.asked if not m.pinned]) for block in self._blocks]
         return [cost(m for m in block.asked if self._by(m, place) == place) for place, block in enumerate(self._blocks)]
 
     def torn(self, dropped: int) -> frozenset[int]:

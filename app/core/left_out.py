@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
 from typing import Literal
 
 from app.core.model import Message, Role
@@ -43,17 +42,21 @@ def explain(uncovered: Sequence[Message], total: int, sent: Collection[int], uns
 
     `total` counts all messages of the chat, `sent` are keys.
     """
-    reasons: list[tuple[int, int, Reason]] = []
+    return tuple(_joined(_reasons(uncovered, total, sent, unsent)))
+
+
+def _reasons(
+    uncovered: Sequence[Message], total: int, sent: Collection[int], unsent: Unsent
+) -> Iterable[tuple[int, int, Reason]]:
     expected = 0
     for message in uncovered:
         if message.index > expected:
-            reasons.append((expected, message.index - 1, "ghosted"))
+            yield expected, message.index - 1, "ghosted"
         if message.key not in sent:
-            reasons.append((message.index, message.index, _reason(message, unsent)))
+            yield message.index, message.index, _reason(message, unsent)
         expected = message.index + 1
     if expected < total:
-        reasons.append((expected, total - 1, "ghosted"))
-    return tuple(_joined(reasons))
+        yield expected, total - 1, "ghosted"
 
 
 def _reason(message: Message, unsent: Unsent) -> Reason:
@@ -67,7 +70,13 @@ def _reason(message: Message, unsent: Unsent) -> Reason:
 
 
 def _joined(reasons: Iterable[tuple[int, int, Reason]]) -> Iterable[LeftOut]:
-    numbered = enumerate(reasons)
-    for _, group in groupby(numbered, key=lambda item: (item[1][2], item[1][0] - item[0])):
-        ranges = [value for _, value in group]
-        yield LeftOut(ranges[0][0], ranges[-1][1], ranges[0][2])
+    started: tuple[int, int, Reason] | None = None
+    for first, last, reason in reasons:
+        if started and reason == started[2] and first == started[1] + 1:
+            started = (started[0], last, reason)
+            continue
+        if started:
+            yield LeftOut(*started)
+        started = (first, last, reason)
+    if started:
+        yield LeftOut(*started)

@@ -64,13 +64,9 @@ class _Form:
 
     def read(self, found: Rows) -> Rows:
         """Rows of the driver as rows of the statement."""
-        if not self._readers:
+        if not (found and self._readers):
             return found
-        rows = []
-        for row in found:
-            values = list(row)
-            for place, read in self._readers:
-                if values[place] is not None:
-                    values[place] = read(values[place])
-            rows.append(tuple(values))
-        return rows
+        columns: list[Sequence[Any]] = list(zip(*found, strict=True))
+        for place, read in self._readers:
+            columns[place] = [None if value is None else read(value) for value in columns[place]]
+        return list(zip(*columns, strict=True))

@@ -1,7 +1,5 @@
 """app.core.blocks: where a window begins, told by its messages."""
 
-from dataclasses import replace
-
 import pytest
 
 from app.core.blocks import BEGINNING, Block, Mark, blocks_of, mark_of, place_of
@@ -14,8 +12,8 @@ NOTHING_LEFT_OUT = Unsent(frozenset(), frozenset())
 
 def blocks(*numbers: int) -> list[Block]:
     """Turns of two messages; a number says the keys of its turn, the place the indices."""
-    lines = [replace(line, key=2 * number + part) for number in numbers for part, line in enumerate(turns(1))]
-    history = [replace(line, index=index) for index, line in enumerate(lines)]
+    lines = [line._replace(key=2 * number + part) for number in numbers for part, line in enumerate(turns(1))]
+    history = [line._replace(index=index) for index, line in enumerate(lines)]
     return blocks_of(outline(history, len(history)), NOTHING_LEFT_OUT)
 
 
@@ -41,7 +39,7 @@ def test_a_window_is_found_again_by_its_messages(left: list[int], place: int) ->
 
 def lines(*keys: int) -> list[Block]:
     """Messages of these keys; odd ones are replies, which close a turn."""
-    history = [replace(turns(1)[key % 2], key=key, index=index) for index, key in enumerate(keys)]
+    history = [turns(1)[key % 2]._replace(key=key, index=index) for index, key in enumerate(keys)]
     return blocks_of(outline(history, len(history)), NOTHING_LEFT_OUT)
 
 

@@ -76,12 +76,12 @@ def test_between_folds_a_window_only_moves_on(sizes: list[int], budget: int, dat
     window, gone = Window(FOLDED), set[int]()
     present = turns(0)
     for number, size in enumerate(sizes):
-        pair = [replace(m, key=1 + 2 * number + i, tokens=size) for i, m in enumerate(turns(1))]
+        pair = [m._replace(key=1 + 2 * number + i, tokens=size) for i, m in enumerate(turns(1))]
         present = [*present, *pair]
         if len(present) > 2 and data.draw(st.booleans()):
             place = 2 * data.draw(st.integers(0, len(present) // 2 - 1))
             del present[place : place + 2]
-        history = [replace(message, index=index) for index, message in enumerate(present)]
+        history = [message._replace(index=index) for index, message in enumerate(present)]
         choice = Choice(window=window.mark_now(FOLDED))
         room = budget - 50 * data.draw(st.integers(0, 1))
         plan = project(outline(history, len(history)), history, len(history), Costs(system=50), room, choice)
@@ -100,12 +100,12 @@ def test_what_a_window_dropped_stays_away_whatever_happens_to_it(
     window, gone = Window(FOLDED), set[int]()
     stored: list[Message] = []
     for number, size in enumerate(sizes):
-        stored += [replace(m, key=1 + 2 * number + i, tokens=size) for i, m in enumerate(turns(1))]
+        stored += [m._replace(key=1 + 2 * number + i, tokens=size) for i, m in enumerate(turns(1))]
         place = len(stored) - data.draw(st.integers(1, min(14, len(stored))))
         line = stored[place]
-        flips = [replace(line, hidden=not line.hidden), replace(line, skipped=not line.skipped), line]
+        flips = [line._replace(hidden=not line.hidden), line._replace(skipped=not line.skipped), line]
         stored[place] = data.draw(st.sampled_from(flips))
-        history = [replace(m, index=i) for i, m in enumerate(m for m in stored if not m.skipped)]  # skipped: deleted
+        history = [m._replace(index=i) for i, m in enumerate(m for m in stored if not m.skipped)]  # skipped: deleted
         view, choice = outline(history, len(history)), Choice(window=window.mark_now(FOLDED))
         plan = project(view, history, len(history), Costs(), budget, choice)
         assert not gone & {message.key for message in plan.history}

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -56,7 +55,7 @@ def result(answers: str, **what: Any) -> Message:
 
 def chat(*messages: Message) -> list[Message]:
     """Messages in their places; keys are 100 more than indices, so that nobody takes one for the other."""
-    return [replace(message, key=100 + index, index=index) for index, message in enumerate(messages)]
+    return [message._replace(key=100 + index, index=index) for index, message in enumerate(messages)]
 
 
 def turns(count: int, tokens: int = 20, **what: Any) -> list[Message]:

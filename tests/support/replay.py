@@ -130,7 +130,7 @@ class Chat:
     def insert(self, place: int, message: Message) -> None:
         """A new message somewhere."""
         self._keys += 1
-        self.messages.insert(place, replace(message, key=self._keys))
+        self.messages.insert(place, message._replace(key=self._keys))
         self._number()
 
     def remove(self, place: int) -> None:
@@ -140,23 +140,23 @@ class Chat:
 
     def hide(self, place: int, *, hidden: bool) -> None:
         """A hidden message is under no snippet."""
-        self._mark(place, replace(self.messages[place], hidden=hidden), out=hidden)
+        self._mark(place, self.messages[place]._replace(hidden=hidden), out=hidden)
 
     def pin(self, place: int, *, pinned: bool) -> None:
         """A pinned message is under no snippet."""
-        self._mark(place, replace(self.messages[place], pinned=pinned), out=pinned)
+        self._mark(place, self.messages[place]._replace(pinned=pinned), out=pinned)
 
     def skip(self, keys: Collection[int] = ()) -> None:
         """The turns over the window stay as they are, or these messages do."""
         over = turns_over_window(self.view, self.settings)
         keys = keys or {message.key for turn in over for message in turn.messages}
         self.messages = [
-            replace(m, skipped=True) if m.key in keys and m.key not in self.under else m for m in self.messages
+            m._replace(skipped=True) if m.key in keys and m.key not in self.under else m for m in self.messages
         ]
 
     def take_up_skipped(self) -> None:
         """Nothing is skipped any more."""
-        self.messages = [replace(message, skipped=False) for message in self.messages]
+        self.messages = [message._replace(skipped=False) for message in self.messages]
 
     def forget(self, place: int) -> None:
         """A live snippet is deleted: what it covers is visible again."""
@@ -215,7 +215,7 @@ class Chat:
         self.memory.add(made, before=following)
         self.under |= {message.key: made.key for message in plan.covers}
         covered = set(self.under)
-        self.messages = [replace(m, skipped=False) if m.key in covered else m for m in self.messages]
+        self.messages = [m._replace(skipped=False) if m.key in covered else m for m in self.messages]
         return made
 
     def _mark(self, place: int, message: Message, *, out: bool) -> None:
@@ -229,4 +229,4 @@ class Chat:
             self.memory.live = [other for other in self.memory.live if other.key != snippet]
 
     def _number(self) -> None:
-        self.messages = [replace(message, index=index) for index, message in enumerate(self.messages)]
+        self.messages = [message._replace(index=index) for index, message in enumerate(self.messages)]
