@@ -15,6 +15,8 @@ class Block:
     `droppable` is the cost of what a budget can take away.
     """
 
+    __slots__ = ("_pinned_before", "_said", "droppable", "is_turn", "messages", "own", "pinned")
+
     def __init__(self, alone: Sequence[Message], turn: Turn | None, unsent: Unsent) -> None:
         self.own = turn.messages if turn else ()
         self._said = sendable(self.own, unsent)

@@ -40,7 +40,7 @@ def plan_buffer(
     count = sum(1 for size in sizes if chat.waiting - size >= settings.recent_messages_to_keep)
     if not count:
         return None
-    some = fit([told(turn) for turn in chat.turns[:count]], room)
+    some = count if room is None else fit([told(turn) for turn in chat.turns[:count]], room)
     turns = tuple(chat.turns[: max(1, some)])
     size = chat.folded + len(chat.turns)
     return Rewrite(turns, chat.previous, not some, room, chat.folded, size, rest=len(turns) < count)

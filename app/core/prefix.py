@@ -7,7 +7,7 @@ it. Turns that join the past leave the beginning as it was.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import sha256
 from typing import Any, Literal
 
@@ -70,7 +70,7 @@ class Beginning:
     def _prefix(self) -> Prefix:
         return Prefix(
             system=_hash([self.system]),
-            memory=_hash([self.memory]),
+            memory=_hash_of_memory(self.memory),
             covered=self.covered,
             dropped=self.dropped,
             changes=self.changes,
@@ -146,6 +146,12 @@ def _is_continued(before: Prefix, after: Beginning) -> bool:
     if before.sent == len(after.past):
         return before.history == after.prefix().history
     return before.sent < len(after.past) and before.history == _hash(after.past[: before.sent])
+
+
+@lru_cache(maxsize=64)
+def _hash_of_memory(text: str) -> str:
+    """Remembered: it is long, and the same in prompt after prompt."""
+    return _hash([text])
 
 
 def _hash(texts: Iterable[str]) -> str:

@@ -58,6 +58,8 @@ def orphans(messages: Iterable[Message], unfinished: Collection[int], coming: Co
     turn (`unfinished`, keys) waits for its results while nothing but these follows it: else no server takes it.
     """
     messages = list(messages)
+    if not any([is_of_tool(message) for message in messages]):
+        return frozenset()
     found = _Pairing(messages)
     answered = {found.answer(name, unfinished) for name in coming.answers}
     lost = {None, *(key for key, calls in found.missing.items() if calls)}

@@ -63,7 +63,7 @@ def _close_turns(stretch: Iterable[Message]) -> tuple[tuple[Turn, ...], tuple[Me
     turns: list[Turn] = []
     current: list[Message] = []
     for message in stretch:
-        if not message.visible:
+        if message.hidden or message.omitted:
             continue
         current.append(message)
         if message.closes:
