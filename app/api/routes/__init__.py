@@ -1,4 +1,4 @@
-"""All routes, in the order the documentation shows them."""
+"""All routes, in the order the documentation shows them and they are tried in: every reply waits for the first."""
 
 from app.api.routes import (
     chats,
@@ -27,10 +27,10 @@ from app.api.routes import (
 )
 
 routers = [
+    projection.router,
     chats.router,
     messages.router,
     history.router,
-    projection.router,
     views.router,
     sessions.router,
     memory.router,

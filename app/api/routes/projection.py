@@ -5,9 +5,9 @@ Every reply waits for it: the query is read in one step, and the JSON is written
 
 import asyncio
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import Depends, Request, Response
+from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import TypeAdapter, ValidationError
 
@@ -16,6 +16,7 @@ from app.api.hanging_up import unless_over
 from app.api.problems import problem_docs
 from app.api.routing import new_router
 from app.api.schemas.projection import Projection, ProjectionParams, ProjectionRequest
+from app.services.bundle import Services
 from app.services.projection_view import ProjectionView
 
 router = new_router("projection")
@@ -23,9 +24,9 @@ router = new_router("projection")
 _VIEW = TypeAdapter(ProjectionView)
 
 
-async def _params(request: Request) -> ProjectionParams:
-    """The query. FastAPI would ask what kind each field is again with every request, which takes longer than all else
-    that it does.
+def _params(request: Request) -> ProjectionParams:
+    """The query. FastAPI would ask what kind each field is again with every request, and look through what each
+    dependency needs, which takes longer than all else that it does.
     """
     try:
         return ProjectionParams.model_validate(dict(request.query_params))
@@ -51,9 +52,9 @@ def _documented() -> list[dict[str, Any]]:
     openapi_extra={"parameters": _documented()},
     responses=problem_docs(404, 422),
 )
-def read_projection(
-    chat_id: ChatId, params: Annotated[ProjectionParams, Depends(_params)], services: ServicesDep
-) -> Response:
+def read_projection(chat_id: ChatId, request: Request) -> Response:
+    services: Services = request.app.state.services
+    params = _params(request)
     view = services.projecting.project(chat_id, params.query())
     return _written(view if params.messages else replace(view, messages=[], text=None))
 
