@@ -14,7 +14,7 @@ from app.formats.parsed import ParsedMemory, WarningLog
 from app.formats.summaryception import STORE_KEY
 from app.services.locating import Whereabouts, claims_of
 from app.services.ports import Counter
-from app.store import chats, messages, places, snippets, trees
+from app.store import chats, messages, places, placing, snippets
 from app.store.clock import now_ms, to_ms
 from app.store.tables import Chat, Snippet
 
@@ -121,7 +121,7 @@ class _Writer:
     def _place(self, one: Placed) -> tuple[int, int]:
         """Layer and position between what the chat has; where it has nothing, places are counted."""
         if self._next is None:
-            return trees.place_for(self._session, self._chat.key, _STRATEGY, one.first, one.last, one.layer)
+            return placing.place_for(self._session, self._chat.key, _STRATEGY, one.first, one.last, one.layer)
         position = self._next.get(one.layer, 0)
         self._next[one.layer] = position + 1
         return one.layer, position

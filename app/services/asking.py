@@ -17,7 +17,7 @@ from app.services.counters import ChatCounters
 from app.services.prompts import Material, PromptLibrary, RenderedPrompt
 from app.services.reading import ChatState
 from app.services.remaking import preceding
-from app.store import messages, snippets, trees
+from app.store import leaves, messages, snippets, trees
 from app.store.messages import Content
 from app.store.snippets import LiveSnippet
 
@@ -47,7 +47,7 @@ class Asking:
         self, session: Session, state: ChatState, turns: Sequence[Message], connection: Connection, *, clipped: bool
     ) -> SummaryRequest:
         """What would be asked to fold these messages, covered ones too: only what precedes them is prior context."""
-        leaf = snippets.leaf_after(session, state.chat.key, state.chat.strategy, turns[0].index - 1)
+        leaf = leaves.leaf_after(session, state.chat.key, state.chat.strategy, turns[0].index - 1)
         prior = state.live if leaf is None else preceding(session, state, leaf)
         return self._tell(session, state, turns, prior, connection, clipped=clipped)
 

@@ -16,7 +16,7 @@ from app.services.basis import Basis, note_success, still_ours
 from app.services.noting import note_fold, note_progress, note_promotion, note_rewrite
 from app.services.reading import read_head
 from app.services.settling import note_joiners
-from app.store import chats, counting, jobs, messages, snippets, trees
+from app.store import chats, counting, jobs, leaves, messages, placing, snippets, trees
 from app.store.clock import now_ms
 from app.store.messages import Leaf
 from app.store.tables import Chat, Snippet
@@ -37,7 +37,7 @@ def commit_fold(session: Session, basis: Basis, fold: Fold, summary: Summary, so
     note_success(chat)
     job.done += 1
     job.total = max(job.total, job.done)
-    layer, position = trees.place_for(session, chat.key, basis.strategy, *place)
+    layer, position = placing.place_for(session, chat.key, basis.strategy, *place)
     snippet = snippets.add(session, _new_snippet(basis, summary, layer, position, "fold", source_tokens))
     messages.cover(session, keys, leaf, snippet.key)
     note_joiners(session, chat.key, basis.strategy, *place)
@@ -147,7 +147,7 @@ def may_leave(live: Sequence[CoreSnippet], apart: Collection[int], sources: Sequ
 
 def _is_barred(session: Session, chat: Chat, leaf: Leaf, first: int, last: int) -> bool:
     """Whether by now other snippets cover something between, or the fold would take one of the newest turns."""
-    if messages.any_covered(session, chat.key, leaf, first, last):
+    if leaves.any_covered(session, chat.key, leaf, first, last):
         return True
     _, server = chats.surroundings(session, chat.key)
     layered = resolve(server, chat.settings)[0].layered

@@ -52,14 +52,17 @@ class Connections:
 
     def resolve(self, session: Session, name: str) -> Connection:
         """How to reach a model. Raises NotFound, and InvalidRequest when its key cannot be read any more."""
-        connection, row = self.describe(session, name), stored.find(session, name)
+        row = stored.find(session, name)
+        connection = self._describe(row, name)
         if row is None or row.encrypted_api_key is None:
             return connection
         return replace(connection, api_key=self.vault.unlock(row.encrypted_api_key))
 
     def describe(self, session: Session, name: str) -> Connection:
         """The same without a stored key, which a look at its window or its name does not need. Raises NotFound."""
-        row = stored.find(session, name)
+        return self._describe(stored.find(session, name), name)
+
+    def _describe(self, row: ConnectionRow | None, name: str) -> Connection:
         if row is not None:
             return self._from_row(row)
         if name == EXTRACTIVE.name:

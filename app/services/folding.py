@@ -161,7 +161,7 @@ class Folding:
         return look
 
     def _look(self, session: Session, run: Run) -> Look:
-        job = jobs.owned(session, run.job_id, run.owner)
+        job = jobs.look(session, run.job_id, run.owner)
         if job is None:
             run.lost = True
             return Look(None)

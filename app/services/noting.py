@@ -14,7 +14,7 @@ from app.core.model import Snippet as CoreSnippet
 from app.core.model import Strategy
 from app.core.resolving import resolve
 from app.core.rewrite import Rewrite
-from app.store import chats, events, jobs, messages, snippets, trees
+from app.store import chats, events, jobs, messages, placing, snippets
 from app.store.clock import now_ms
 from app.store.tables import Chat, Job, Snippet
 
@@ -59,7 +59,7 @@ def note_progress(session: Session, job: Job) -> None:
 
 def note_fold(session: Session, chat: Chat, job: Job, fold: Fold, snippet: Snippet) -> None:
     """Turns were folded into a snippet. `covered_through` is the newest covered message, under whatever snippet."""
-    index = trees.last_covered(session, chat.key, snippet.strategy)
+    index = placing.last_covered(session, chat.key, snippet.strategy)
     through = None if index is None else {"message_id": messages.id_at(session, chat.key, index), "index": index}
     told = {
         "covered_through": through,

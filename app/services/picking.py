@@ -18,7 +18,7 @@ from app.services.failure import TOO_LARGE
 from app.services.reading import ChatState, read_head, read_state
 from app.services.remaking import read_remake
 from app.services.retelling import Retelling
-from app.store import chats, messages, places, snippets, trees
+from app.store import chats, leaves, messages, places, snippets, trees
 from app.store.tables import Chat, Snippet
 
 
@@ -77,7 +77,7 @@ class Picking:
     def _again(self, session: Session, state: ChatState, connection: Connection) -> Question | None:
         """About what the newest fold covered, if there was one."""
         total = chats.count_messages(session, state.chat.key)
-        key = snippets.leaf_before(session, state.chat.key, state.chat.strategy, total)
+        key = leaves.leaf_before(session, state.chat.key, state.chat.strategy, total)
         snippet = session.get(Snippet, key) if key is not None else None
         remake = read_remake(session, snippet, state.settings.layered.passage_tokens) if snippet else None
         if remake is None or not remake.passage:
@@ -127,7 +127,7 @@ def _oldest(state: ChatState) -> tuple[Turn, ...]:
 
 def _told_before(session: Session, state: ChatState, first: int) -> tuple[str, int]:
     """The summary that what begins at an index is added to, and how many turns it covers."""
-    leaf = snippets.leaf_after(session, state.chat.key, state.chat.strategy, first - 1)
+    leaf = leaves.leaf_after(session, state.chat.key, state.chat.strategy, first - 1)
     if leaf is None:
         return (state.live[0].text, state.folded) if state.live else ("", 0)
     parts = trees.parts(session, leaf)

@@ -11,7 +11,7 @@ from app.core.summary import Summary
 from app.services.basis import Basis, note_success, still_ours
 from app.services.noting import note_memory, note_progress
 from app.services.reading import ChatState
-from app.store import jobs, messages, snippets, trees, versions
+from app.store import jobs, leaves, messages, snippets, trees, versions
 from app.store.snippets import LiveSnippet
 from app.store.tables import Snippet
 
@@ -75,7 +75,7 @@ def _under(session: Session, leaf: Snippet) -> Sequence[CoreMessage]:
         return messages.under(session, leaf.chat_key, column, leaf.key, first, covered.last_index)
     begin = trees.start_of_turn(session, leaf.chat_key, leaf.strategy, covered.first_index)
     end = covered.last_index
-    following = snippets.leaf_after(session, leaf.chat_key, leaf.strategy, end)
+    following = leaves.leaf_after(session, leaf.chat_key, leaf.strategy, end)
     if following is not None and snippets.root_of(session, following) is snippets.root_of(session, leaf.key):
         next_one = snippets.covers(session, leaf.chat_key, [following])[following]
         end = next_one.first_index - 1

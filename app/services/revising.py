@@ -21,7 +21,7 @@ from app.services.remaking import is_remake_due
 from app.services.settling import fall_back
 from app.services.starting import queue
 from app.services.working import JobView, show_job
-from app.store import jobs, messages, snippets, trees, versions
+from app.store import jobs, messages, placing, snippets, trees, versions
 from app.store.clock import from_ms, now_ms
 from app.store.engine import Database
 from app.store.kept_tables import SnippetVersion
@@ -238,7 +238,8 @@ def _choose(session: Session, state: ChatState, first: int, last: int) -> tuple[
 
 
 def _by_hand(session: Session, chat: Chat, covers: Sequence[CoreMessage], text: str, tokens: int) -> Snippet:
-    layer, position = trees.place_for(session, chat.key, chat.strategy, covers[0].index, covers[-1].index)
+    session.flush()
+    layer, position = placing.place_for(session, chat.key, chat.strategy, covers[0].index, covers[-1].index)
     now = now_ms()
     return Snippet(
         chat_key=chat.key,

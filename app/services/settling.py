@@ -10,7 +10,7 @@ from sqlmodel import Session
 from app.core.edits import Effect, effect_of_removal
 from app.core.model import Strategy
 from app.services.recalling import recall_all, recall_untaken
-from app.store import history, messages, snippets, trees
+from app.store import history, leaves, messages, snippets, trees
 from app.store.history import Row
 from app.store.messages import LEAVES
 from app.store.tables import Chat, Snippet
@@ -100,7 +100,7 @@ def give_way(session: Session, chat_key: int, strategy: str, traces: Traces) -> 
     touched = traces.broken or traces.thinned or traces.arrived
     found = trees.chain(session, chat_key, strategy) if touched else []
     head = trees.end_of_head(session, chat_key) if found and traces.arrived else 0
-    inside = {snippets.leaf_after(session, chat_key, strategy, index) for index in traces.arrived if index >= head}
+    inside = {leaves.leaf_after(session, chat_key, strategy, index) for index in traces.arrived if index >= head}
     bare = bool(found) and not snippets.covers(session, chat_key, [found[0].key])
     places = [place for place, one in enumerate(found) if one.key in traces.broken or one.key in inside]
     if places and found[0].edited and not bare and not any(one.key in inside for one in found):

@@ -14,7 +14,7 @@ from app.services.ports import Runner
 from app.services.reading import read_state, require_chat
 from app.services.revising import note_new_text, queue_healing
 from app.services.settling import fall_back, note_joiners
-from app.store import messages, snippets, trees, versions
+from app.store import messages, placing, snippets, trees, versions
 from app.store.clock import now_ms
 from app.store.engine import Database
 from app.store.kept_tables import SnippetVersion, UndoStep
@@ -115,7 +115,8 @@ def _put_back(session: Session, chat: Chat, step: UndoStep, root: Snippet) -> bo
         return False
     first, last = min(message.index for message in plain), max(message.index for message in plain)
     _make_way(session, chat, step, leaf, first, last)
-    root.layer, root.position = trees.place_for(session, chat.key, root.strategy, first, last, root.layer)
+    session.flush()
+    root.layer, root.position = placing.place_for(session, chat.key, root.strategy, first, last, root.layer)
     root.state = "live"
     session.flush()
     kept = {message.key for message in plain}

@@ -6,12 +6,12 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, bindparam, delete, func, inspect, select, tuple_, update
 from sqlalchemy.orm import defer
-from sqlalchemy.orm.attributes import instance_dict
 from sqlmodel import Session, SQLModel, col
 
 from app.core.finding import holds_all
 from app.store import events
 from app.store.clock import now_ms
+from app.store.copies import Copies
 from app.store.engine import changed, rows
 from app.store.prepared import Prepared
 from app.store.tables import Chat, Job, Message, ServerSettings
@@ -24,12 +24,10 @@ _BY_ID = select(Chat).options(_LIGHT).where(col(Chat.id) == bindparam("id"))
 _M = SQLModel.metadata.tables["messages"].c
 _S = SQLModel.metadata.tables["server_settings"].c
 _ID_UNLESS_SESSION = select(col(Chat.id)).where(col(Chat.key) == bindparam("key"), col(Chat.session_of).is_(None))
-_MADE = inspect(Chat).class_manager
-_SEEN = tuple(column.name for column in SQLModel.metadata.tables["chats"].c if column.name != "extra")
-_LOOK = Prepared(
-    select(*(SQLModel.metadata.tables["chats"].c[name] for name in _SEEN)).where(col(Chat.id) == bindparam("id"))
-)
+_COPIES = Copies(Chat, col(Chat.id) == bindparam("id"), without=("extra",))
+_COPIES_BY_KEY = Copies(Chat, col(Chat.key) == bindparam("key"), without=("extra",))
 _SETTINGS = select(col(ServerSettings.settings))
+_SERVER_SETTINGS = Prepared(_SETTINGS)
 _OWN = select(col(Chat.settings), _SETTINGS.scalar_subquery()).where(col(Chat.id) == bindparam("id"))
 
 
@@ -42,12 +40,12 @@ def look(session: Session, chat_id: str) -> Chat | None:
     """The chat for reading alone: a copy that no session watches, which would take as long as all else a prompt asks.
     What an imported file said of it is left out.
     """
-    found = _LOOK.all(session, {"id": chat_id})
-    if not found:
-        return None
-    chat: Chat = _MADE.new_instance()
-    instance_dict(chat).update(zip(_SEEN, found[0], strict=True))
-    return chat
+    return _COPIES.one(session, {"id": chat_id})
+
+
+def look_at(session: Session, chat_key: int) -> Chat | None:
+    """The same by its number."""
+    return _COPIES_BY_KEY.one(session, {"key": chat_key})
 
 
 def get(session: Session, chat_key: int) -> Chat | None:
@@ -144,7 +142,7 @@ def surroundings(session: Session, chat_key: int) -> tuple[int, dict[str, Any]]:
 
 def server_settings(session: Session) -> dict[str, Any]:
     """The values that an operator set for all chats."""
-    return dict(session.execute(_SETTINGS).scalar_one_or_none() or {})
+    return dict(_SERVER_SETTINGS.value(session, {}) or {})
 
 
 def settings_of(session: Session, chat_id: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -157,3 +155,4 @@ def save_server_settings(session: Session, values: dict[str, Any]) -> None:
     """Replace the server-wide values."""
     if not changed(session, update(ServerSettings).values(settings=values)):
         session.add(ServerSettings(settings=values))
+        session.flush()

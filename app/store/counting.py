@@ -48,20 +48,19 @@ def _turns_after() -> Select[Any]:
     return select(func.count()).select_from(turns.subquery())
 
 
-_UNCOVERED_AFTER = {strategy: _uncovered_after(strategy) for strategy in Strategy}
-_TURNS_AFTER = _turns_after()
+_UNCOVERED_AFTER = {strategy: Prepared(_uncovered_after(strategy)) for strategy in Strategy}
+_TURNS_AFTER = Prepared(_turns_after())
 
 
 def count_uncovered_after(session: Session, chat_key: int, strategy: str, index: int) -> tuple[int, int]:
     """Uncovered messages after a place, and how many of them end a turn that can fold."""
-    found = rows(session, _UNCOVERED_AFTER[Strategy(strategy)], {"chat_key": chat_key, "index": index})
-    count, closed = found.one()
+    [(count, closed)] = _UNCOVERED_AFTER[Strategy(strategy)].all(session, {"chat_key": chat_key, "index": index})
     return int(count), int(closed)
 
 
 def count_turns_after(session: Session, chat_key: int, index: int, most: int) -> int:
     """Closed turns after a place, covered ones too, counted up to `most`."""
-    return int(rows(session, _TURNS_AFTER, {"chat_key": chat_key, "index": index, "most": most}).scalar_one())
+    return int(_TURNS_AFTER.value(session, {"chat_key": chat_key, "index": index, "most": most}))
 
 
 def _sum(where: ColumnElement[bool], value: Any = 1) -> ColumnElement[Any]:

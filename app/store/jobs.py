@@ -12,6 +12,7 @@ from app.core.model import Usage
 from app.core.progress import Progress, progress
 from app.store import client_calls, events
 from app.store.clock import now_ms
+from app.store.copies import Copies
 from app.store.engine import changed
 from app.store.pacing import seconds_left
 from app.store.tables import Chat, Job
@@ -28,6 +29,7 @@ _TOLD = (
 _IS_ACTIVE = col(Job.state).in_([literal(state, literal_execute=True) for state in ACTIVE])
 _ACTIVE = select(Job).where(col(Job.chat_key) == bindparam("chat_key"), col(Job.state).in_(ACTIVE))
 _BY_ID = select(Job).where(col(Job.id) == bindparam("id"))
+_COPIES = Copies(Job, col(Job.id) == bindparam("id"))
 
 
 def active(session: Session, chat_key: int) -> Job | None:
@@ -93,6 +95,12 @@ def renew(session: Session, job_ids: Sequence[str], owner: str, lease_ms: int) -
 def owned(session: Session, job_id: str, owner: str) -> Job | None:
     """The job, if this process still runs it: nobody stopped it and no lease ran out."""
     job = by_id(session, job_id)
+    return job if job is not None and runs(job, owner) else None
+
+
+def look(session: Session, job_id: str, owner: str) -> Job | None:
+    """The same for reading alone: a copy that no session watches."""
+    job = _COPIES.one(session, {"id": job_id})
     return job if job is not None and runs(job, owner) else None
 
 

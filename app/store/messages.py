@@ -1,7 +1,6 @@
 """Reading and writing messages."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from typing import Any, NamedTuple, TypeVar, cast
 
 from sqlalchemy import BindParameter, ColumnElement, Select, and_, bindparam, func, insert, or_, select, true, update
@@ -11,7 +10,7 @@ from sqlmodel import Session, SQLModel, col
 from app.core.model import Message as CoreMessage
 from app.core.model import Role, Strategy
 from app.store.engine import rows
-from app.store.prepared import Prepared
+from app.store.prepared import Prepared, PreparedAmong
 from app.store.tables import Message
 
 _AT_ONCE = 1000
@@ -134,20 +133,17 @@ def _to_core(row: Sequence[Any]) -> CoreMessage:
     )
 
 
-@cache
-def _contents(names: tuple[str, ...]) -> Prepared:
-    """`names` of as many keys."""
-    columns = (_T.key, _T.role, _T.name, _T.content, _T.tool_calls, _T.tool_call_id)
-    return Prepared(select(*columns).where(_T.key.in_([bindparam(name) for name in names])))
+_CONTENTS = PreparedAmong(
+    select(_T.key, _T.role, _T.name, _T.content, _T.tool_calls, _T.tool_call_id),
+    _T.key,
+)
 
 
 def contents(session: Session, keys: Sequence[int]) -> dict[int, Content]:
     """What these messages say, by key."""
     found = {}
     for some in chunks(keys):
-        # As many as a power of two, the last one over and over, so that there are few forms of the query.
-        asked = {f"key{place}": some[min(place, len(some) - 1)] for place in range(1 << (len(some) - 1).bit_length())}
-        for key, *values in _contents(tuple(asked)).all(session, asked):
+        for key, *values in _CONTENTS.all(session, some):
             found[key] = Content(*values)
     return found
 
@@ -166,7 +162,9 @@ _PLAIN = (_T.hidden.is_(False), _T.pinned.is_(False), _T.omitted.is_(False))
 _TAKEN_UP: Mapping[str, Mapping[str, Any]] = {"layered_leaf": {"skipped": False}}
 _NOT_SKIPPED: Mapping[str, Sequence[ColumnElement[bool]]] = {"layered_leaf": (_T.skipped.is_(False),)}
 _UNCHANGED = {
-    leaf: select(_T.key, _T.revision).where(_T.key.in_(_KEYS), _T[leaf].is_(None), *_NOT_SKIPPED.get(leaf, ()), *_PLAIN)
+    leaf: PreparedAmong(
+        select(_T.key, _T.revision).where(_T[leaf].is_(None), *_NOT_SKIPPED.get(leaf, ()), *_PLAIN), _T.key
+    )
     for leaf in LEAVES
 }
 _COVER = {
@@ -181,25 +179,19 @@ def unchanged(session: Session, messages: Sequence[CoreMessage], leaf: Leaf) -> 
     """Whether all are there as they were read: same text, uncovered, neither hidden, pinned nor skipped by now."""
     wanted = {message.key: message.revision for message in messages}
     query = _UNCHANGED[leaf.key]
-    found = {row.key: row.revision for some in chunks(list(wanted)) for row in rows(session, query, {"keys": some})}
-    return found == wanted
+    found = [row for some in chunks(list(wanted)) for row in query.all(session, some)]
+    return dict(found) == wanted
 
 
-_SPAN = select(func.min(_T.position), func.max(_T.position), func.count()).where(_T.key.in_(_KEYS))
+_SPAN = PreparedAmong(select(func.min(_T.position), func.max(_T.position), func.count()), _T.key)
 
 
 def span(session: Session, keys: Sequence[int]) -> tuple[int, int] | None:
     """Where the first and the last of these messages stand now; None if one of them is gone."""
-    found = [rows(session, _SPAN, {"keys": some}).one() for some in chunks(keys)]
+    found = [row for some in chunks(keys) for row in _SPAN.all(session, some)]
     if not found or sum(count for _, _, count in found) < len(keys):
         return None
     return min(first for first, _, _ in found), max(last for _, last, _ in found)
-
-
-def any_covered(session: Session, chat_key: int, leaf: Leaf, first: int, last: int) -> bool:
-    """Whether a snippet covers one of the messages between these places."""
-    between = (col(Message.chat_key) == chat_key, col(Message.position).between(first, last), leaf.is_not(None))
-    return session.execute(select(col(Message.key)).where(*between).limit(1)).first() is not None
 
 
 def under(session: Session, chat_key: int, leaf: Leaf, snippet_key: int, first: int, last: int) -> list[CoreMessage]:

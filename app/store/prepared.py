@@ -3,10 +3,10 @@ as the database itself.
 """
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Dialect, Select
+from sqlalchemy import ColumnElement, Connection, Dialect, Select, bindparam
 from sqlmodel import Session
 
 Rows = Sequence[tuple[Any, ...]]
@@ -14,7 +14,7 @@ _Read = Callable[[Any], Any]
 
 
 class Prepared:
-    """A SELECT that is compiled once. None of its values is a list.
+    """A SELECT that is compiled once. None of its values is a list, or a literal that is written into it late.
 
     Rows are plain tuples. As for `app.store.engine.rows`, nothing is flushed before it.
     """
@@ -35,9 +35,37 @@ class Prepared:
                 pass
         return [tuple(row) for row in connection.execute(self._statement, values)]
 
+    def value(self, session: Session, values: Mapping[str, Any]) -> Any:
+        """The first column of the first row; None if there is no row."""
+        found = self.all(session, values)
+        return found[0][0] if found else None
+
     def _made(self, dialect: Dialect) -> "_Form":
         self._form = _Form(self._statement, dialect)  # by two threads at once: alike
         return self._form
+
+
+class PreparedAmong:
+    """SELECTs of rows whose column `key` is one of a list, each compiled once for as many values as a power of two.
+
+    The last value stands in the list over and over, which changes nothing. Not more than one statement may name.
+    """
+
+    def __init__(self, statement: Select[*tuple[Any, ...]], key: ColumnElement[Any]) -> None:
+        self._statement = statement
+        self._key = key
+        self._forms: dict[int, Prepared] = {}
+
+    def all(self, session: Session, keys: Sequence[Any], values: Mapping[str, Any] | None = None) -> Rows:
+        """All rows for a list that is not empty, read in the session's transaction. Raises what SQLAlchemy raises."""
+        size = 1 << (len(keys) - 1).bit_length()
+        asked = {f"among{place}": keys[min(place, len(keys) - 1)] for place in range(size)}
+        form = self._forms.get(size) or self._made(size, asked)
+        return form.all(session, {**asked, **values} if values else asked)
+
+    def _made(self, size: int, names: Iterable[str]) -> Prepared:
+        chosen = self._key.in_([bindparam(name) for name in names])
+        return self._forms.setdefault(size, Prepared(self._statement.where(chosen)))
 
 
 def _connection(session: Session) -> Connection:

@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Integer, Select, and_, bindparam, cast, func, literal, select
+from sqlalchemy import Integer, Select, and_, bindparam, cast, func, literal_column, select
 from sqlmodel import Session, SQLModel, col
 
 from app.core.batches import TurnSize
 from app.core.model import Strategy
 from app.store.engine import rows
 from app.store.messages import leaf_of, of_chat, uncovered_by
+from app.store.prepared import Prepared
 from app.store.tables import Chat
 
 _M = SQLModel.metadata.tables["messages"].c
@@ -62,12 +63,12 @@ class Made(NamedTuple):
     calls: int
 
 
-_MADE = (
+_MADE = Prepared(
     select(_S.kind, _S.created_at, _S.tokens, _S.source_tokens, _S.usage)
     .where(
         _S.chat_key == bindparam("chat_key"),
         _S.strategy == bindparam("strategy"),
-        _S.kind.in_([literal(kind, literal_execute=True) for kind in ("fold", "seed", "merge")]),
+        _S.kind.in_([literal_column(f"'{kind}'") for kind in ("fold", "seed", "merge")]),
     )
     .order_by(_S.key.desc())
     .limit(bindparam("most"))
@@ -76,18 +77,18 @@ _MADE = (
 
 def made_lately(session: Session, chat_key: int, strategy: str, most: int) -> list[Made]:
     """The newest snippets of a strategy that were folded or merged, oldest of these first; absorbed ones too."""
-    found = rows(session, _MADE, {"chat_key": chat_key, "strategy": strategy, "most": most}).all()
+    found = _MADE.all(session, {"chat_key": chat_key, "strategy": strategy, "most": most})
     return [Made(kind, at, tokens, source, (usage or {}).get("calls", 0)) for kind, at, tokens, source, usage in found][
         ::-1
     ]
 
 
-_COUNTS = (
+_COUNTS = Prepared(
     select(_S.layer, func.count())
     .where(
         _S.chat_key == bindparam("chat_key"),
         _S.strategy == bindparam("strategy"),
-        _S.state == literal("live", literal_execute=True),
+        _S.state == literal_column("'live'"),
     )
     .group_by(_S.layer)
 )
@@ -95,7 +96,7 @@ _COUNTS = (
 
 def count_layers(session: Session, chat_key: int, strategy: str) -> list[int]:
     """How many live snippets each layer holds, from layer 0 on."""
-    found = dict(rows(session, _COUNTS, {"chat_key": chat_key, "strategy": strategy}).all())
+    found: dict[int, int] = dict(_COUNTS.all(session, {"chat_key": chat_key, "strategy": strategy}))
     return [int(found.get(layer, 0)) for layer in range(max(found, default=-1) + 1)]
 
 

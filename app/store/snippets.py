@@ -4,13 +4,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, case, delete, func, literal, select, update
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    and_,
+    bindparam,
+    case,
+    delete,
+    func,
+    literal,
+    literal_column,
+    select,
+    update,
+)
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, SQLModel, col
 
 from app.core.model import Snippet as CoreSnippet
-from app.store import messages
+from app.store import leaves, messages
 from app.store.engine import rows
+from app.store.prepared import Prepared
 from app.store.tables import Message, Snippet
 
 
@@ -35,12 +48,13 @@ class Covers:
 
 READING_ORDER = (col(Snippet.layer).desc(), col(Snippet.position))
 _T = SQLModel.metadata.tables["snippets"].c
-_LIVE = (
+_IS_LIVE: ColumnElement[str] = literal_column("'live'")  # as the index of places says it
+_LIVE = Prepared(
     select(_T.key, _T.layer, _T.tokens, _T.revision, _T.position, _T.text)
     .where(
         _T.chat_key == bindparam("chat_key"),
         _T.strategy == bindparam("strategy"),
-        _T.state == literal("live", literal_execute=True),
+        _T.state == _IS_LIVE,
     )
     .order_by(_T.layer.desc(), _T.position)
 )
@@ -48,7 +62,7 @@ _LIVE = (
 
 def live(session: Session, chat_key: int, strategy: str) -> list[LiveSnippet]:
     """The live snippets of a strategy in reading order."""
-    found = rows(session, _LIVE, {"chat_key": chat_key, "strategy": strategy})
+    found = _LIVE.all(session, {"chat_key": chat_key, "strategy": strategy})
     return [
         LiveSnippet(CoreSnippet(key, layer, tokens, revision), position, text)
         for key, layer, tokens, revision, position, text in found
@@ -72,17 +86,19 @@ def add(session: Session, snippet: Snippet) -> Snippet:
     return snippet
 
 
-_LAST = select(func.max(_T.position)).where(
-    _T.chat_key == bindparam("chat_key"),
-    _T.strategy == bindparam("strategy"),
-    _T.layer == bindparam("layer"),
-    _T.state == literal("live", literal_execute=True),
+_LAST = Prepared(
+    select(func.max(_T.position)).where(
+        _T.chat_key == bindparam("chat_key"),
+        _T.strategy == bindparam("strategy"),
+        _T.layer == bindparam("layer"),
+        _T.state == _IS_LIVE,
+    )
 )
 
 
 def next_position(session: Session, chat_key: int, strategy: str, layer: int) -> int:
     """The place after the last live snippet of a layer."""
-    last = rows(session, _LAST, {"chat_key": chat_key, "strategy": strategy, "layer": layer}).scalar()
+    last = _LAST.value(session, {"chat_key": chat_key, "strategy": strategy, "layer": layer})
     return 0 if last is None else int(last) + 1
 
 
@@ -97,32 +113,12 @@ def make_room(session: Session, chat_key: int, strategy: str, layer: int, positi
 
 def root_after(session: Session, chat_key: int, strategy: str, index: int) -> Snippet | None:
     """The live snippet over the first covered message after a place."""
-    return root_of(session, leaf_after(session, chat_key, strategy, index))
+    return root_of(session, leaves.leaf_after(session, chat_key, strategy, index))
 
 
 def root_before(session: Session, chat_key: int, strategy: str, index: int) -> Snippet | None:
     """The live snippet over the last covered message before a place."""
-    return root_of(session, leaf_before(session, chat_key, strategy, index))
-
-
-def leaf_after(session: Session, chat_key: int, strategy: str, index: int) -> int | None:
-    """The leaf of the first covered message after a place."""
-    return _leaf_at(session, chat_key, strategy, col(Message.position) > index, col(Message.position).asc())
-
-
-def leaf_before(session: Session, chat_key: int, strategy: str, index: int) -> int | None:
-    """The leaf of the last covered message before a place."""
-    return _leaf_at(session, chat_key, strategy, col(Message.position) < index, col(Message.position).desc())
-
-
-def _leaf_at(
-    session: Session, chat_key: int, strategy: str, where: ColumnElement[bool], order: ColumnElement[Any]
-) -> int | None:
-    leaf = messages.leaf_of(strategy)
-    if leaf is None:
-        return None
-    covered = (col(Message.chat_key) == chat_key, where, leaf.is_not(None))
-    return session.execute(select(leaf).where(*covered).order_by(order).limit(1)).scalar()
+    return root_of(session, leaves.leaf_before(session, chat_key, strategy, index))
 
 
 def root_of(session: Session, key: int | None) -> Snippet | None:

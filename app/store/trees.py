@@ -1,18 +1,18 @@
-"""Snippets as trees: what absorbed what, where a new one belongs, what is out of date, what goes when it is empty."""
+"""Snippets as trees: what absorbed what, what joins it, what is out of date, what goes when it is empty."""
 
 from collections.abc import Collection, Iterable
 
 from sqlalchemy import Select, and_, bindparam, func, or_, select, text, update
-from sqlmodel import Session, col
+from sqlmodel import Session, SQLModel, col
 
-from app.core.model import Strategy
-from app.store import messages, snippets
-from app.store.engine import rows
+from app.store import leaves, messages, placing, snippets
 from app.store.messages import Leaf, chunks
+from app.store.prepared import Prepared
 from app.store.tables import Message, Snippet
 
 # As the index of worn snippets says it: SQLite sees that it serves only if the words are the same.
 _WORN = text("(stale OR asked)")
+_M = SQLModel.metadata.tables["messages"].c
 
 
 def upward(session: Session, keys: Collection[int]) -> set[int]:
@@ -57,14 +57,22 @@ def fresh_among(session: Session, keys: Collection[int]) -> set[int]:
     return {key for query in chosen for key in session.execute(query).scalars()}
 
 
-def worn(session: Session, chat_key: int, strategy: str) -> list[Snippet]:
-    """The live and absorbed snippets that are stale, or that a person asked to have made anew."""
-    query = select(Snippet).where(
-        *(col(Snippet.chat_key) == chat_key, col(Snippet.strategy) == strategy),
+_WORN_KEYS = Prepared(
+    select(col(Snippet.key)).where(
+        *(col(Snippet.chat_key) == bindparam("chat_key"), col(Snippet.strategy) == bindparam("strategy")),
         _WORN,
-        col(Snippet.state).in_(("live", "absorbed")),
+        or_(col(Snippet.state) == "live", col(Snippet.state) == "absorbed"),
     )
-    return list(session.execute(query.order_by(col(Snippet.key))).scalars())
+)
+
+
+def worn(session: Session, chat_key: int, strategy: str) -> list[Snippet]:
+    """The live and absorbed snippets that are stale, or that a person asked to have made anew; mostly none."""
+    session.flush()
+    keys = [key for (key,) in _WORN_KEYS.all(session, {"chat_key": chat_key, "strategy": strategy})]
+    query = select(Snippet).order_by(col(Snippet.key))
+    chosen = (query.where(col(Snippet.key).in_(some)) for some in chunks(sorted(keys)))
+    return [snippet for some in chosen for snippet in session.execute(some).scalars()]
 
 
 def is_asked(session: Session, keys: Collection[int]) -> bool:
@@ -85,54 +93,12 @@ def parts(session: Session, key: int) -> list[Snippet]:
     return list(session.execute(query.order_by(*snippets.READING_ORDER)).scalars())
 
 
-_LAST_LIVE = (
-    select(col(Snippet.key))
-    .where(
-        *(col(Snippet.chat_key) == bindparam("chat_key"), col(Snippet.strategy) == bindparam("strategy")),
-        text("state = 'live'"),  # as the index of places says it
-    )
-    .order_by(col(Snippet.layer), col(Snippet.position).desc())
-    .limit(1)
-)
-
-
-def last_covered(session: Session, chat_key: int, strategy: str) -> int | None:
-    """The index of the newest covered message: the last one under the last live snippet."""
-    leaf = messages.leaf_of(strategy)
-    key = rows(session, _LAST_LIVE, {"chat_key": chat_key, "strategy": strategy}).scalar()
-    if leaf is None or key is None:
-        return None
-    # What a summary that is written anew covers itself is newer than all that its predecessors do.
-    while strategy == Strategy.LAYERED and (below := parts(session, key)):
-        key = below[-1].key
-    query = select(func.max(Message.position)).where(col(Message.chat_key) == chat_key, leaf == key)
-    return session.execute(query).scalar()
-
-
-def place_for(session: Session, chat_key: int, strategy: str, first: int, last: int, layer: int = 0) -> tuple[int, int]:
-    """Layer and position for a snippet over messages `first` to `last`, where room is made.
-
-    Deeper layers cover earlier turns, so its layer lies between those of the live snippets before and after it; if
-    they leave a choice it is `layer` (layered.md, Late folds).
-    """
-    newest = last_covered(session, chat_key, strategy)
-    before = snippets.root_before(session, chat_key, strategy, first) if newest is not None else None
-    after = snippets.root_after(session, chat_key, strategy, last) if newest is not None and newest > last else None
-    if before is not None:
-        layer = min(layer, before.layer)
-    if after is None or after.layer < layer:
-        return layer, snippets.next_position(session, chat_key, strategy, layer)
-    place = after.layer, after.position
-    snippets.make_room(session, chat_key, strategy, *place)
-    return place
-
-
 def home_of(session: Session, chat_key: int, strategy: str, index: int) -> int | None:
     """The leaf that an uncovered message at `index` joins: the nearest before it, if it lies inside the range of a
     live snippet (layered.md, Folding); else the one after it, if its turn ends there. None if it folds by itself.
     """
-    before = snippets.leaf_before(session, chat_key, strategy, index)
-    after = snippets.leaf_after(session, chat_key, strategy, index)
+    before = leaves.leaf_before(session, chat_key, strategy, index)
+    after = leaves.leaf_after(session, chat_key, strategy, index)
     if after is None:
         return None
     if before is not None and snippets.root_of(session, before) is snippets.root_of(session, after):
@@ -158,8 +124,8 @@ def start_of_turn(session: Session, chat_key: int, strategy: str, first: int) ->
 
 def _is_inside(session: Session, chat_key: int, strategy: str, first: int) -> bool:
     """Whether the leaf before a covered message is a part of the same live snippet."""
-    before = snippets.leaf_before(session, chat_key, strategy, first)
-    own = snippets.leaf_after(session, chat_key, strategy, first - 1)
+    before = leaves.leaf_before(session, chat_key, strategy, first)
+    own = leaves.leaf_after(session, chat_key, strategy, first - 1)
     return before is not None and snippets.root_of(session, before) is snippets.root_of(session, own)
 
 
@@ -173,7 +139,8 @@ def end_of_head(session: Session, chat_key: int) -> int:
 def homes_of(session: Session, chat_key: int, strategy: str, indices: Iterable[int]) -> set[int]:
     """The leaves that uncovered messages at these places join."""
     found: set[int] = set()
-    newest = last_covered(session, chat_key, strategy)
+    session.flush()
+    newest = placing.last_covered(session, chat_key, strategy)
     home, previous = None, None
     for index in sorted(indices):
         if newest is None or index > newest:
@@ -185,12 +152,20 @@ def homes_of(session: Session, chat_key: int, strategy: str, indices: Iterable[i
     return found
 
 
+def _joiners(leaf: str) -> Prepared:
+    plain = (flag.is_(False) for flag in (_M.hidden, _M.omitted, _M.pinned, _M.blank))
+    within = (messages.of_chat(), _M[leaf].is_(None), _M.position.between(bindparam("first"), bindparam("last")))
+    return Prepared(select(_M.position).where(*within, *plain).order_by(_M.position))
+
+
+_JOINERS = {leaf: _joiners(leaf) for leaf in messages.LEAVES}
+
+
 def joiners(session: Session, chat_key: int, leaf: Leaf, first: int, last: int) -> list[int]:
     """Where messages stand between `first` and `last` that a snippet over this range should cover but does not."""
-    plain = (col(flag).is_(False) for flag in (Message.hidden, Message.omitted, Message.pinned, Message.blank))
-    within = (col(Message.chat_key) == chat_key, leaf.is_(None), col(Message.position).between(first, last))
-    query = select(col(Message.position)).where(*within, *plain).order_by(col(Message.position))
-    return list(session.execute(query).scalars())
+    session.flush()
+    found = _JOINERS[leaf.key].all(session, {"chat_key": chat_key, "first": first, "last": last})
+    return [position for (position,) in found]
 
 
 def chain(session: Session, chat_key: int, strategy: str) -> list[Snippet]:

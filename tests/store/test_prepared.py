@@ -7,7 +7,7 @@ from sqlmodel import SQLModel
 
 from app.store import chats, messages
 from app.store.engine import Database, rows
-from app.store.prepared import Prepared
+from app.store.prepared import Prepared, PreparedAmong
 from tests.support.rows import add_chat, add_messages, message
 
 MESSAGES = SQLModel.metadata.tables["messages"]
@@ -68,14 +68,23 @@ def test_contents_of_however_many_messages(db: Database, count: int) -> None:
         assert messages.contents(session, [*keys, keys[-1] + 1]).keys() == set(keys)
 
 
-def test_a_look_at_a_chat_shows_what_is_stored(db: Database) -> None:
-    """A chat for reading alone has the columns of the stored one, and none of its changes is stored."""
+def test_one_value(db: Database) -> None:
+    """The first column of the first row, and None where there is no row."""
+    place = MESSAGES.c.position
+    query = Prepared(select(place, MESSAGES.c.id).where(place >= bindparam("first")).order_by(place))
     with db.write() as session:
-        add_chat(session)
-    with db.read() as session:
-        seen, stored = chats.look(session, "c"), chats.find(session, "c")
-        assert seen is not None
-        assert stored is not None
-        assert seen.model_dump(exclude={"extra"}) == stored.model_dump(exclude={"extra"})
-        assert chats.look(session, "unknown") is None
-        assert seen not in session
+        add_messages(session, add_chat(session).key, 3)
+        assert [query.value(session, {"first": first}) for first in (1, 3)] == [1, None]
+
+
+def test_rows_of_a_list_that_meet_a_condition(db: Database) -> None:
+    """Values may be given beside the list, however long that is."""
+    query = PreparedAmong(
+        select(MESSAGES.c.position).where(MESSAGES.c.role == bindparam("role")).order_by(MESSAGES.c.position),
+        MESSAGES.c.position,
+    )
+    with db.write() as session:
+        add_messages(session, add_chat(session).key, 8)
+        for chosen in ([3], [5, 4], [0, 1, 7], [9]):
+            found = query.all(session, chosen, {"role": "assistant"})
+            assert found == [(place,) for place in sorted(chosen) if place in (1, 3, 5, 7)]

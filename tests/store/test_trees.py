@@ -3,22 +3,13 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from sqlmodel import Session
 
 from app.core.model import Snippet as CoreSnippet
 from app.store import messages, snippets, trees
 from app.store.engine import Database
 from app.store.tables import Message, Snippet
-from tests.support.rows import LAYERED, add_chat, add_messages, add_snippet, keys_at
-
-
-def leaf(session: Session, layer: int, position: int, places: Sequence[int], **what: object) -> int:
-    """A live snippet that covers the messages at these places."""
-    key = add_snippet(session, 1, layer, position, **what)
-    messages.cover(session, keys_at(session, 1, places), LAYERED, key)
-    return key
+from tests.support.rows import LAYERED, add_chat, add_leaf, add_messages, add_snippet, keys_at
 
 
 def merge(session: Session, parts: Sequence[int], layer: int, position: int, snippet_id: str = "merged") -> int:
@@ -56,11 +47,11 @@ def tree(db: Database) -> tuple[Database, list[int]]:
     with db.write() as session:
         add_chat(session)
         add_messages(session, 1, 12)
-        one, two = leaf(session, 0, 0, [0, 1], id="one"), leaf(session, 0, 1, [2, 3], id="two")
+        one, two = add_leaf(session, 1, 0, 0, [0, 1], id="one"), add_leaf(session, 1, 0, 1, [2, 3], id="two")
         three = merge(session, [one, two], 1, 0, "three")
-        four = leaf(session, 1, 1, [4, 5, 6, 7], id="four")
+        four = add_leaf(session, 1, 1, 1, [4, 5, 6, 7], id="four")
         five = merge(session, [three, four], 2, 0, "five")
-        six = leaf(session, 0, 2, [8, 9], id="six")
+        six = add_leaf(session, 1, 0, 2, [8, 9], id="six")
     return db, [one, two, three, four, five, six]
 
 
@@ -100,65 +91,8 @@ def test_parts_stand_in_the_order_of_the_story(tree: Tree) -> None:
         assert trees.parts(session, keys[0]) == []
 
 
-def test_the_last_covered_message(tree: Tree) -> None:
-    """The newest one under the last live snippet, through its newest parts; none where nothing is covered."""
-    db, keys = tree
-    with db.write() as session:
-        assert trees.last_covered(session, 1, "layered") == 9
-        trees.release(session, 1, stored(session, keys[5]))
-        assert trees.last_covered(session, 1, "layered") == 7
-        trees.release(session, 1, stored(session, keys[4]))
-        assert trees.last_covered(session, 1, "layered") is None
-        assert trees.last_covered(session, 1, "none") is None
-
-
-@pytest.mark.parametrize(
-    ("covered", "first", "wish", "expected"),
-    [
-        ([], 4, 0, (0, 0)),
-        ([], 4, 2, (2, 0)),
-        ([(2, 0, 0)], 4, 0, (0, 0)),
-        ([(1, 0, 0)], 4, 2, (1, 1)),
-        ([(0, 0, 8)], 4, 2, (2, 0)),
-        ([(1, 3, 8)], 4, 0, (1, 3)),
-        ([(2, 0, 0), (0, 4, 8)], 4, 1, (1, 0)),
-        ([(2, 0, 0), (0, 4, 8)], 4, 5, (2, 1)),
-        ([(1, 0, 0), (1, 1, 8)], 4, 0, (1, 1)),
-    ],
-)
-def test_where_a_snippet_belongs(
-    db: Database, covered: list[tuple[int, int, int]], first: int, wish: int, expected: tuple[int, int]
-) -> None:
-    """Between its neighbours' layers, in the wished one if they leave a choice; whoever stands there makes room."""
-    with db.write() as session:
-        add_chat(session)
-        add_messages(session, 1, 12)
-        for number, (layer, position, place) in enumerate(covered):
-            leaf(session, layer, position, [place, place + 1], id=str(number))
-        assert trees.place_for(session, 1, "layered", first, first + 1, wish) == expected
-        leaf(session, *expected, [first, first + 1], id="new")
-        starts = [snippets.covers(session, 1, [s.core.key])[s.core.key].first_index for s in live(session)]
-        assert starts == sorted(starts)
-
-
 def live(session: Session) -> list[snippets.LiveSnippet]:
     return snippets.live(session, 1, "layered")
-
-
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.permutations(range(6)), st.lists(st.integers(0, 3), min_size=6, max_size=6))
-def test_places_keep_the_order(db: Database, order: list[int], wishes: list[int]) -> None:
-    """In whatever order snippets come, and whatever layers they would like, reading order is the order of the story."""
-    with db.write() as session:
-        add_chat(session)
-        add_messages(session, 1, 12)
-        for turn, wish in zip(order, wishes, strict=True):
-            places = [2 * turn, 2 * turn + 1]
-            place = trees.place_for(session, 1, "layered", places[0], places[1], wish)
-            leaf(session, *place, places, id=str(turn))
-            starts = [snippets.covers(session, 1, [s.core.key])[s.core.key].first_index for s in live(session)]
-            assert starts == sorted(starts)
-        session.rollback()
 
 
 def test_who_joins_whom(tree: Tree) -> None:

@@ -69,3 +69,10 @@ def keys_at(session: Session, chat_key: int, places: Sequence[int]) -> list[int]
     """The keys of the messages at these places, in their order."""
     found = messages.by_ids(session, chat_key, [f"m{place}" for place in places])
     return [found[f"m{place}"].key for place in places]
+
+
+def add_leaf(session: Session, chat_key: int, layer: int, position: int, places: Sequence[int], **what: Any) -> int:
+    """A live snippet of layered memory that covers the messages at these places; its key."""
+    key = add_snippet(session, chat_key, layer, position, **what)
+    messages.cover(session, keys_at(session, chat_key, places), LAYERED, key)
+    return key
