@@ -32,6 +32,8 @@ def is_remake_due(session: Session, state: ChatState, *, unasked: bool = True, a
 def read_worn(session: Session, state: ChatState) -> list[Worn]:
     """The snippets of the present strategy that are stale or asked for, live or absorbed."""
     found = trees.worn(session, state.chat.key, state.chat.strategy)
+    if found and Strategy(state.chat.strategy).rewrites and _is_own(session, state):
+        found = [one for one in found if one.asked or one.parent_key is None]
     covers = snippets.covers(session, state.chat.key, [one.key for one in found]) if found else {}
     return [
         Worn(
@@ -46,6 +48,14 @@ def read_worn(session: Session, state: ChatState) -> list[Worn]:
         for one in found
         if one.key in covers
     ]
+
+
+def _is_own(session: Session, state: ChatState) -> bool:
+    """Whether the summary that is sent is a person's text: what went before it is sent by nobody, and no call is spent
+    on it until it is.
+    """
+    live = session.get(Snippet, state.live[0].core.key) if state.live else None
+    return live is not None and live.edited
 
 
 def read_remake(session: Session, snippet: Snippet, passage_tokens: int) -> Remake:

@@ -104,7 +104,7 @@ def give_way(session: Session, chat_key: int, strategy: str, traces: Traces) -> 
     bare = bool(found) and not snippets.covers(session, chat_key, [found[0].key])
     places = [place for place, one in enumerate(found) if one.key in traces.broken or one.key in inside]
     if places and found[0].edited and not bare and not any(one.key in inside for one in found):
-        trees.mark_stale(session, [found[0].key])
+        trees.mark_stale(session, [found[max(places)].key])  # and all that went on from it
         return False
     places += [len(found) - 1] if bare else []
     if not places:

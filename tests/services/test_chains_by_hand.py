@@ -161,6 +161,24 @@ async def test_editing_it(chat: Chained) -> None:
     assert [version.why for version in chat.versions(old)] == ["edit", "undo", "edit"]
 
 
+async def test_a_change_under_what_was_edited(chat: Chained) -> None:
+    """The person's text stays, and no call is spent on what stands below it; once that is sent again, it is made anew
+    from what is true now, oldest first, before a fold goes on from it.
+    """
+    chat.edit(chat.live, "By hand.")
+    calls = len(chat.table.models.requests)
+    chat.change("u1", content="Ben waits at gate 9.")
+    await chat.table.settled()
+    assert [one.stale for one in (*chat.before(), chat.live)] == [True, True, True]
+    assert (chat.live.text, len(chat.table.models.requests)) == ("By hand.", calls)
+    chat.delete(chat.live)
+    await chat.table.say(5)
+    assert "gate 9" in said(chat, calls)
+    assert [one.text in said(chat, calls + 1 + place) for place, one in enumerate(chat.before())] == [True, True]
+    assert not any(one.stale for one in chat.listed("all"))
+    chat.check()
+
+
 async def test_what_is_superseded_stays_as_it_is(chat: Chained) -> None:
     """It can be read; changing it would change nothing that is sent. Nor is there a place for one by hand."""
     old = chat.before()[0]
