@@ -89,6 +89,11 @@ def most_without_backlog(settings: LayeredSettings) -> int:
     return max(2 * batch, flush_turns(settings) + batch)
 
 
+def most_that_matter(settings: LayeredSettings) -> int:
+    """More later turns than these change no decision: whether a fold is due, and whether there is a backlog."""
+    return settings.verbatim_turns + settings.flush + settings.turns_per_batch + most_without_backlog(settings) + 1
+
+
 def flush_turns(settings: LayeredSettings) -> int:
     """Turns over the window at which folding starts; `compat` knows no flush."""
     return settings.turns_per_batch if settings.window == "compat" else settings.flush

@@ -123,7 +123,7 @@ def commit_seed(session: Session, basis: Basis, seed: Seed) -> bool:
 
 def _may_leave(session: Session, chat: Chat, sources: Sequence[CoreSnippet], layer: int) -> bool:
     """Whether snippets may still go to a layer, as one if they are several: nothing overlaps or is enclosed then."""
-    state = read_head(session, chat)
+    state = read_head(session, chat, rough=True)
     return snippets.unchanged(session, sources) and may_leave(state.memory, state.apart, sources, layer)
 
 

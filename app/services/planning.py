@@ -100,7 +100,7 @@ class Planning:
         chat = chats.look_at(session, job.chat_key)
         if chat is None:
             return Look(None)
-        state = read_head(session, chat, len(standing.underway.taken))
+        state = read_head(session, chat, len(standing.underway.taken), rough=True)
         if state.rewrites:
             return self._rewrite(session, state, job, owner, standing)
         plan = choose(session, state, job, standing.headway, standing.underway)

@@ -8,7 +8,7 @@ from sqlmodel import Session
 
 from app.core import folding
 from app.core.buffer import Buffered, buffered
-from app.core.folding import AUTO, Backlog, Fold, Mode
+from app.core.folding import AUTO, Backlog, Fold, Mode, most_that_matter
 from app.core.model import Message, Outline, Strategy, Turn
 from app.core.model import Snippet as CoreSnippet
 from app.core.promotion import Promotion
@@ -19,7 +19,7 @@ from app.core.settings import ChatSettings
 from app.core.turns import outline
 from app.core.underway import Underway, promote_beside
 from app.errors import NotFound
-from app.store import chats, counting, messages, snippets
+from app.store import chats, counting, messages, placing, snippets
 from app.store.snippets import LiveSnippet
 from app.store.tables import Chat
 
@@ -202,9 +202,9 @@ def read_history(session: Session, chat: Chat, *, for_prompt: bool = False) -> C
     )
 
 
-def read_head(session: Session, chat: Chat, taken: int = 0) -> ChatState:
+def read_head(session: Session, chat: Chat, taken: int = 0, *, rough: bool = False) -> ChatState:
     """What the next fold of a chat needs: of a long backlog only the oldest turns are read, and beyond them `taken`
-    messages that are spoken for.
+    messages that are spoken for. `rough`: in layered memory no more later turns are counted than a fold depends on.
     """
     if chat.strategy == Strategy.SUMMARY_BUFFER:  # it counts all that waits
         return read_state(session, chat)
@@ -217,14 +217,31 @@ def read_head(session: Session, chat: Chat, taken: int = 0) -> ChatState:
     head = messages.uncovered(session, chat.key, chat.strategy, most)
     if len(head) == most:
         last = head[-1].index
-        count, later = counting.count_uncovered_after(session, chat.key, chat.strategy, last)
         enough = layered.verbatim_turns + layered.flush + layered.turns_per_batch
         if rolls:
             enough = settings.rolling.keep_recent_turns
-        if later >= enough and last + 1 + count == total:  # the window is far, and nothing covered follows
+        if rough and chat.strategy == Strategy.LAYERED:
+            later = _some_later(session, chat, last, most_that_matter(layered), covers=bool(live))
+        else:
+            later = _all_later(session, chat, last, total)
+        if later >= enough:  # the window is far, and nothing covered follows
             return _with_gaps(session, ChatState(chat, settings, warnings, live, head, last + 1, later))
         head = messages.uncovered(session, chat.key, chat.strategy)
     return _with_gaps(session, ChatState(chat, settings, warnings, live, head, total))
+
+
+def _all_later(session: Session, chat: Chat, last: int, total: int) -> int:
+    """The turns after a place that can fold; 0 where something covered follows."""
+    count, later = counting.count_uncovered_after(session, chat.key, chat.strategy, last)
+    return later if last + 1 + count == total else 0
+
+
+def _some_later(session: Session, chat: Chat, last: int, most: int, *, covers: bool) -> int:
+    """The same, counted up to `most`, in a time that does not grow with the backlog."""
+    newest = placing.last_covered(session, chat.key, chat.strategy) if covers else -1
+    if newest is None or newest > last:
+        return 0
+    return counting.count_some_after(session, chat.key, chat.strategy, last, most)
 
 
 def through(session: Session, state: ChatState) -> Place | None:

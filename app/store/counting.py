@@ -35,10 +35,19 @@ def _after(strategy: str) -> tuple[ColumnElement[bool], ...]:
     return of_chat(), uncovered_by(leaf_of(strategy)), col(Message.position) > bindparam("index")
 
 
+def _folding() -> ColumnElement[bool]:
+    plain = (col(flag).is_(False) for flag in (Message.hidden, Message.omitted, Message.skipped, Message.pinned))
+    return and_(col(Message.closes).is_(True), *plain)
+
+
 def _uncovered_after(strategy: str) -> Select[Any]:
-    plain = and_(*(col(flag).is_(False) for flag in (Message.hidden, Message.omitted, Message.skipped, Message.pinned)))
-    closing = case((and_(col(Message.closes).is_(True), plain), 1), else_=0)
+    closing = case((_folding(), 1), else_=0)
     return select(func.count(), func.coalesce(func.sum(closing), 0)).select_from(Message).where(*_after(strategy))
+
+
+def _some_after(strategy: str) -> Select[Any]:
+    turns = select(literal(1)).select_from(Message).where(*_after(strategy), _folding()).limit(bindparam("most"))
+    return select(func.count()).select_from(turns.subquery())
 
 
 def _turns_after() -> Select[Any]:
@@ -49,6 +58,7 @@ def _turns_after() -> Select[Any]:
 
 
 _UNCOVERED_AFTER = {strategy: Prepared(_uncovered_after(strategy)) for strategy in Strategy}
+_SOME_AFTER = {strategy: Prepared(_some_after(strategy)) for strategy in Strategy}
 _TURNS_AFTER = Prepared(_turns_after())
 
 
@@ -56,6 +66,12 @@ def count_uncovered_after(session: Session, chat_key: int, strategy: str, index:
     """Uncovered messages after a place, and how many of them end a turn that can fold."""
     [(count, closed)] = _UNCOVERED_AFTER[Strategy(strategy)].all(session, {"chat_key": chat_key, "index": index})
     return int(count), int(closed)
+
+
+def count_some_after(session: Session, chat_key: int, strategy: str, index: int, most: int) -> int:
+    """The uncovered messages after a place that end a turn that can fold, counted up to `most`."""
+    asked = {"chat_key": chat_key, "index": index, "most": most}
+    return int(_SOME_AFTER[Strategy(strategy)].value(session, asked))
 
 
 def count_turns_after(session: Session, chat_key: int, index: int, most: int) -> int:

@@ -98,6 +98,7 @@ def test_counts_after_a_place(shared: Database, lines: list[Line], index: int, m
     with shared.write() as session:
         key = fill(session, lines)
         assert counting.count_uncovered_after(session, key, "layered", index) == (len(rest), len(able))
+        assert counting.count_some_after(session, key, "layered", index, most) == min(most, len(able))
         assert counting.count_turns_after(session, key, index, most) == min(most, len(later))
 
 
