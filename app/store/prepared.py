@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Dialect, Select, bindparam
+from sqlalchemy.exc import OperationalError
 from sqlmodel import Session
 
 Rows = Sequence[tuple[Any, ...]]
@@ -31,6 +32,8 @@ class Prepared:
             driver: Any = connection.connection.driver_connection
             try:
                 return form.read(driver.execute(form.sql, form.given(values)).fetchall())
+            except sqlite3.OperationalError as error:  # locked, perhaps: who has waited once does not wait again
+                raise OperationalError(form.sql, None, error, hide_parameters=True) from error
             except sqlite3.Error:  # told below, as SQLAlchemy tells it
                 pass
         return [tuple(row) for row in connection.execute(self._statement, values)]
