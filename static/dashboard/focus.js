@@ -1,5 +1,5 @@
 /** The focus of a part of a page: it is not lost where what had it goes. */
-import { useEffect } from './vendor/htm-preact.js';
+import { html, useEffect, useRef } from './vendor/htm-preact.js';
 
 /**
  * Gives the focus on when what had it in a part of the page has gone, and nothing else has taken it.
@@ -16,13 +16,42 @@ export function useFocusKept(box, after) {
             last = target;
             next = after(part, target);
         };
+        // What is pressed again and again has the focus since the first time.
+        const onClick = () => part.contains(document.activeElement) && onFocus({ target: document.activeElement });
         const observer = new MutationObserver(() => {
             if (!last || last.isConnected || document.activeElement !== document.body) return;
             last = null;
             next()?.focus({ preventScroll: true });
         });
         part.addEventListener('focusin', onFocus);
+        part.addEventListener('click', onClick);
         observer.observe(part, { childList: true, subtree: true });
-        return () => { part.removeEventListener('focusin', onFocus); observer.disconnect(); };
+        return () => {
+            part.removeEventListener('focusin', onFocus);
+            part.removeEventListener('click', onClick);
+            observer.disconnect();
+        };
     }, []);
+}
+
+/** A list whose items may go, and the button below it that brings more: the focus goes on to the item that comes in
+ *  the place, else to the one before. @param {{children?: any}} props */
+export function FocusInList({ children }) {
+    const box = useRef(null);
+    useFocusKept(box, nextItem);
+    return html`<div class="as-if-not-there" ref=${box}>${children}</div>`;
+}
+
+const CAN = 'a[href], button:not([disabled]), summary';
+
+/** @param {HTMLElement} box @param {HTMLElement} last @returns {() => HTMLElement|null} */
+function nextItem(box, last) {
+    const items = () => [...box.querySelectorAll('li')].filter((item) => item.querySelector(CAN));
+    const before = items();
+    const own = before.findIndex((item) => item.contains(last));
+    const place = own < 0 ? before.length : own; // the button below the list: the first that it brought
+    return () => {
+        const now = items();
+        return (now[place] ?? now.at(-1))?.querySelector(CAN) ?? document.getElementById('main');
+    };
 }

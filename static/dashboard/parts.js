@@ -1,5 +1,5 @@
 /** The parts that every page is made of. Whatever they show is text: nothing here makes markup of what it is given. */
-import { html, useLayoutEffect, useRef, useState } from './vendor/htm-preact.js';
+import { html, useEffect, useLayoutEffect, useRef, useState } from './vendor/htm-preact.js';
 import { toClipboard } from './clipboard.js';
 import { detailOf } from './server.js';
 
@@ -92,6 +92,13 @@ export function Dialog({ title, onClose, children, foot, wide = false }) {
         dialog.showModal();
         (dialog.querySelector(FIRST) ?? dialog.querySelector('footer .button'))?.focus();
         return () => { dialog.close(); before?.focus?.(); }; // what is behind an open one takes no focus
+    }, []);
+    const away = useRef(onClose);
+    away.current = onClose;
+    useEffect(() => { // the way back leads out of it, and it stands over no other page
+        const onAway = () => away.current?.();
+        addEventListener('popstate', onAway);
+        return () => removeEventListener('popstate', onAway);
     }, []);
     /** @param {any} event */
     const onCancel = (event) => { event.preventDefault(); onClose?.(); };

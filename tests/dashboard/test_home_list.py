@@ -70,12 +70,13 @@ def test_what_a_row_says(open_dashboard: OpenDashboard, service: Service, chat: 
 
 
 def test_fifty_at_a_time(dashboard: Dashboard, chat: str) -> None:
-    """More chats are shown on asking, and after a way there and back they are there still."""
+    """More chats are shown on asking, where the focus goes on, and after a way there and back they are there still."""
     make(dashboard.service, chat, *(f"Paged {number}" for number in range(60)))
     page = dashboard.open()
     rows = page.locator(".chat-row")
     expect(rows).to_have_count(50)
     dashboard.button("Show more").click()
+    expect(rows.nth(50).get_by_role("link")).to_be_focused()
     page.get_by_role("link", name="Paged 0", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Paged 0")
     page.go_back()

@@ -100,7 +100,7 @@ def test_a_deletion_is_undone(dashboard: Dashboard, chat: str) -> None:
 
 
 def test_deleted_messages_are_listed_and_restored(dashboard: Dashboard, chat: str) -> None:
-    """Also later, from the list of what was deleted."""
+    """Also later, from the list of what was deleted; the focus goes on to the next one, and at last to the page."""
     seeded(dashboard.service, chat, 3)
     dashboard.service.http.delete(f"/v1/chats/{chat}/messages/u1")
     dashboard.service.http.delete(f"/v1/chats/{chat}/messages/a2")
@@ -110,8 +110,10 @@ def test_deleted_messages_are_listed_and_restored(dashboard: Dashboard, chat: st
     page.locator(".line", has_text="gate 1").get_by_role("button", name="Restore").click()
     expect(page.locator(".line")).to_have_count(1)
     assert stored(dashboard, chat, "u1")["index"] == 2
+    expect(page.get_by_role("button", name=re.compile("Restore"))).to_be_focused()
     page.get_by_role("button", name=re.compile("Restore")).click()
     expect(page.get_by_text("Nothing was deleted in the last 30 days.")).to_be_visible()
+    expect(page.locator("#main")).to_be_focused()
 
 
 def test_a_stretch_is_chosen_for_a_snippet_by_hand(dashboard: Dashboard, chat: str) -> None:

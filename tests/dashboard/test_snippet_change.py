@@ -201,6 +201,19 @@ def test_a_snippet_by_hand_from_another_page(dashboard: Dashboard, chat: str) ->
     expect(page).not_to_have_url(re.compile("first="))
 
 
+def test_the_way_back_leads_out_of_a_dialog(dashboard: Dashboard, chat: str) -> None:
+    """As out of the snippet that is open beside it; a dialog never stands over another place."""
+    found = layered(dashboard.service, chat, 4)
+    page = dashboard.open("chats", chat)
+    cell(page, found[0]).click()
+    expect(dashboard.section("Snippet")).to_be_visible()
+    dashboard.button("Write a snippet").click()
+    dialog = page.get_by_role("dialog", name="Write a snippet")
+    expect(dialog).to_be_visible()
+    page.go_back()
+    expect(dialog).to_have_count(0)
+
+
 def test_without_a_place_there_is_no_form(dashboard: Dashboard, chat: str) -> None:
     """Where no snippet can be written, the dialog says so and offers to close."""
     layered(dashboard.service, chat, 4)

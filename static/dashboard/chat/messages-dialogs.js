@@ -2,6 +2,7 @@
  *  server take nothing that is typed in them. */
 import { html, useState } from '../vendor/htm-preact.js';
 import { notify, useAction } from '../actions.js';
+import { FocusInList } from '../focus.js';
 import { ago, date, number } from '../format.js';
 import { Button, Dialog, Failure, Field, Loading, Note } from '../parts.js';
 import { go } from '../router.js';
@@ -65,9 +66,10 @@ export function VersionsDialog({ id, message, onDone, onClose }) {
         <${Failure} error=${error} retry=${reload} /><${Failure} error=${back.error} />
         ${!data && !error && html`<${Loading} />`}
         ${data?.items.length === 0 && html`<p class="empty">It has said nothing else in the last 30 days.</p>`}
-        <ol class="versions">${data?.items.map((/** @type {any} */ one) => html`
+        <${FocusInList}><ol class="versions">${data?.items.map((/** @type {any} */ one) => html`
             <${Version} key=${one.version} one=${one} busy=${back.busy} onBack=${() => back.run(one.version)} />`)}</ol>
         ${more && html`<${Button} onClick=${() => setLimit(Math.min(MOST, limit + 200))}>Show more</${Button}>`}
+        </${FocusInList}>
     </${Dialog}>`;
 }
 

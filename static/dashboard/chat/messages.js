@@ -1,5 +1,6 @@
 /** The reader: the original messages of a chat, and searching among them. */
 import { html, useState } from '../vendor/htm-preact.js';
+import { FocusInList } from '../focus.js';
 import { counted, number, places } from '../format.js';
 import { Button, Note, Section, useId } from '../parts.js';
 import { amend, go, href } from '../router.js';
@@ -25,7 +26,8 @@ export function MessagesPage(props) {
                 ${all && html`<${Jump} id=${id} words=${words} newest=${status.counts.messages - 1} />`}
             </div>
             <${ByHand} id=${id} words=${words} />
-            ${state === 'deleted' ? html`<${Deleted} id=${id} chat=${props.chat} onDone=${reload} />`
+            ${state === 'deleted' ? html`<${FocusInList}>
+                <${Deleted} id=${id} chat=${props.chat} onDone=${reload} /></${FocusInList}>`
                 : html`<${MessageList} ...${props} words=${words} />`}
         </${Section}>`;
 }

@@ -1,5 +1,6 @@
 /** Searching a chat: the box, and what was found. */
 import { html, useEffect, useState } from '../vendor/htm-preact.js';
+import { FocusInList } from '../focus.js';
 import { counted, number } from '../format.js';
 import { Button, Failure, Loading, Section, useId } from '../parts.js';
 import { go, href } from '../router.js';
@@ -41,10 +42,11 @@ export function Hits({ id, query }) {
         <${Failure} error=${error} retry=${reload} />
         ${!data && !error && html`<${Loading} what="Searching" />`}
         ${data && html`<p class="quiet-text" role="status">${howMany(data.items.length, Boolean(next))}</p>`}
-        <ol class="hits">${data?.items.map((/** @type {any} */ hit) => html`
+        <${FocusInList}><ol class="hits">${data?.items.map((/** @type {any} */ hit) => html`
             <${Hit} key=${`${hit.kind} ${hit.message_id ?? hit.snippet_id}`} id=${id} hit=${hit} query=${query}
                 terms=${terms} />`)}</ol>
         ${next && html`<${Button} onClick=${() => setLimit(next)}>Show more</${Button}>`}
+        </${FocusInList}>
     </${Section}>`;
 }
 

@@ -1,5 +1,6 @@
 /** The list of chats: searching it, paging through it, and keeping it as it is now. */
 import { html, useCallback, useEffect, useRef, useState } from '../vendor/htm-preact.js';
+import { FocusInList } from '../focus.js';
 import { ago, counted, date, nameOf, percent } from '../format.js';
 import { useNews } from '../news.js';
 import { Badge, Button, Failure, Field, Progress } from '../parts.js';
@@ -132,10 +133,11 @@ export function ChatList({ q, found: { data, error, reload, shown } }) {
         <${Failure} error=${error} retry=${reload} />
         ${data && !items.length && html`<p class="empty">
             No chat has “<bdi>${data.q}</bdi>” in its title, its names or its id.</p>`}
-        ${items.length > 0 && html`<${Rows} items=${items} about=${`${data.q} ${shown}`} />`}
+        <${FocusInList}>${items.length > 0 && html`<${Rows} items=${items} about=${`${data.q} ${shown}`} />`}
         ${items.length > 0 && html`<p class="hint list-hint">A turn is a message and its reply. Ghosted messages stay
             stored; the model is sent a summary in their place.</p>`}
-        ${data?.next_cursor && html`<${Button} onClick=${() => amend({ n: shown + PAGE })}>Show more</${Button}>`}`;
+        ${data?.next_cursor && html`<${Button} onClick=${() => amend({ n: shown + PAGE })}>Show more</${Button}>`}
+        </${FocusInList}>`;
 }
 
 /** The chats, newest activity first: as many as the address says, kept up to date.
