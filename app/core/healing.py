@@ -59,16 +59,17 @@ def next_remake(worn: Sequence[Worn], *, unasked: bool, asked: bool = True) -> W
     """The next one, from the leaf upward, oldest first.
 
     `asked`: those that a person asked for; `unasked`: those that are only stale. A merged snippet waits for its parts,
-    even for those that wait themselves: made from their old texts it would be no better.
+    even for those that wait themselves: made from their old texts it would be no better. What a person asked for waits
+    only for parts that can be made.
     """
-    wanted = {one.key for one in worn if _wanted(one, unasked=unasked, asked=asked)}
-    sooner = _above(wanted, {one.key: one.parent for one in worn})
     unsound = {one.parent for one in worn if one.heals}
-    ready = [
-        one
+    able = {
+        one.key
         for one in worn
-        if one.key in wanted and one.key not in sooner and ((asked and one.asked) or one.key not in unsound)
-    ]
+        if _wanted(one, unasked=unasked, asked=asked) and ((asked and one.asked) or one.key not in unsound)
+    }
+    sooner = _above(able, {one.key: one.parent for one in worn})
+    ready = [one for one in worn if one.key in able - sooner]
     return min(ready, key=lambda one: (one.first_index, one.key), default=None)
 
 

@@ -63,6 +63,14 @@ def test_only_what_was_asked_for() -> None:
     assert chosen(worn, asked=False) == 1
 
 
+def test_asked_for_above_a_part_that_waits() -> None:
+    """A leaf that failed too often holds back the part that was merged from it, but not what a person asked for."""
+    leaf, part, asked = Worn(1, 2, 0, failures=ATTEMPTS), Worn(2, 3, 0), Worn(3, None, 0, stale=False, asked=True)
+    assert chosen([leaf, part, asked]) == 3
+    assert chosen([leaf, part]) is None
+    assert chosen([Worn(4, 2, 1), leaf, part, asked]) == 4
+
+
 @st.composite
 def forests(draw: st.DrawFn) -> list[Worn]:
     """Snippets with parents among those of higher keys."""
