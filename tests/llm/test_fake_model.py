@@ -14,7 +14,7 @@ def test_a_connection_that_has_just_come_is_closed_with_the_server() -> None:
         for _ in range(20):
             with FakeModel() as model:
                 clients = [socket.create_connection(("127.0.0.1", model.port)) for _ in range(3)]
-            gc.collect()
             for client in clients:
                 client.close()
+        gc.collect()
     assert [str(warning.message) for warning in found] == []
