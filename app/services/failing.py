@@ -75,11 +75,11 @@ class Failing:
                 return
             job, chat = found
             asked_again = bool(job.error and job.error.get(JOINED))
-            chat.last_error = failure.report(refused)
+            chat.last_error = told = failure.report(refused)  # once: chat and job name the same moment
             chat.retry_at = now_ms() if asked_again else failure.retry_at
             if failure.skip:
                 note_skipped(session, chat, failure.skip)
-            jobs.finish(session, job, "failed", failure.skip or failure.detail, failure.report())
+            jobs.finish(session, job, "failed", failure.skip or failure.detail, {**told, "refusals": {}})
             _tell(session, chat, job, failure)
 
 
@@ -87,10 +87,11 @@ def give_up(session: Session, chat: Chat, job: Job, failure: Failure) -> bool:
     """An answer has waited for a job long enough, and those until the failure's `retry_at` do not wait. Whether the job
     was ended: one that somebody asked for goes on.
     """
-    chat.last_error, chat.retry_at = failure.report(), failure.retry_at
+    told = failure.report()
+    chat.last_error, chat.retry_at = told, failure.retry_at
     if job.kind != "fold":
         return False
-    jobs.finish(session, job, "cancelled", failure.detail, failure.report())
+    jobs.finish(session, job, "cancelled", failure.detail, told)
     _tell(session, chat, job, failure)
     return True
 
