@@ -32,8 +32,9 @@ def is_remake_due(session: Session, state: ChatState, *, unasked: bool = True, a
 def read_worn(session: Session, state: ChatState) -> list[Worn]:
     """The snippets of the present strategy that are stale or asked for, live or absorbed."""
     found = trees.worn(session, state.chat.key, state.chat.strategy)
-    if found and Strategy(state.chat.strategy).rewrites and _is_own(session, state):
-        found = [one for one in found if one.asked or one.parent_key is None]
+    if found and Strategy(state.chat.strategy).rewrites:
+        unsent = _below_own(session, state)
+        found = [one for one in found if one.asked or one.key not in unsent]
     covers = snippets.covers(session, state.chat.key, [one.key for one in found]) if found else {}
     return [
         Worn(
@@ -50,12 +51,13 @@ def read_worn(session: Session, state: ChatState) -> list[Worn]:
     ]
 
 
-def _is_own(session: Session, state: ChatState) -> bool:
-    """Whether the summary that is sent is a person's text: what went before it is sent by nobody, and no call is spent
-    on it until it is.
+def _below_own(session: Session, state: ChatState) -> set[int]:
+    """The summaries before a person's text in the chain: what is sent does not go on from them, so that no call is
+    spent on them until it does.
     """
-    live = session.get(Snippet, state.live[0].core.key) if state.live else None
-    return live is not None and live.edited
+    chain = trees.chain(session, state.chat.key, state.chat.strategy)
+    own = next((place for place, one in enumerate(chain) if one.edited), len(chain))
+    return {one.key for one in chain[own + 1 :]}
 
 
 def read_remake(session: Session, snippet: Snippet, passage_tokens: int) -> Remake:

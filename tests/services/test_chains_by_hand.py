@@ -179,6 +179,17 @@ async def test_a_change_under_what_was_edited(chat: Chained) -> None:
     chat.check()
 
 
+async def test_a_fold_goes_on_from_what_was_edited(chat: Chained) -> None:
+    """It takes one call: what stands below the person's text is still sent by nobody."""
+    chat.edit(chat.live, "By hand.")
+    chat.change("u1", content="Ben waits at gate 9.")
+    calls = len(chat.table.models.requests)
+    await chat.table.say(5)
+    assert len(chat.table.models.requests) == calls + 1
+    assert "By hand." in said(chat)
+    chat.check()
+
+
 async def test_what_is_superseded_stays_as_it_is(chat: Chained) -> None:
     """It can be read; changing it would change nothing that is sent. Nor is there a place for one by hand."""
     old = chat.before()[0]
