@@ -85,6 +85,7 @@ def commit_rewrite(session: Session, basis: Basis, plan: Rewrite, summary: Summa
     snippet = snippets.add(session, _new_snippet(basis, summary, 0, place, kind, source_tokens))
     if plan.previous is not None:
         snippets.absorb(session, [plan.previous], snippet.key)
+        snippet.stale = snippets.any_stale(session, [plan.previous])
     snippet.position = 0
     messages.cover(session, [message.key for message in plan.covers], leaf, snippet.key)
     note_rewrite(session, chat, job, plan, snippet)

@@ -142,17 +142,17 @@ class Planning:
     def _next_rewrite(
         self, session: Session, state: ChatState, job: Job, headway: Headway, main: Connection
     ) -> Rewrite | Remake | Skip | None:
-        """What a person asked to have made anew comes first, whatever the pause; then healing, since the next summary
-        says on what this one says.
-        """
+        """What a person asked to have made anew comes first, whatever the pause, and healing last."""
         asked = plan_remake(session, state, unasked=False)
         idle = state.idle_reason() is not None
         if asked is not None or job.kind == "regenerate" or (idle and job.kind in ("fold", "heal")):
             return asked
-        healing = None if idle else plan_remake(session, state, unasked=True, asked=False)
-        if healing is not None or job.kind == "heal":
-            return healing
-        return Rewriting(self.retelling).next(state, job, headway, main)
+        found = None
+        if job.kind != "heal":
+            found = Rewriting(self.retelling).next(state, job, headway, main)
+        if isinstance(found, Rewrite) or idle:
+            return found
+        return plan_remake(session, state, unasked=True, asked=False) or found
 
     def _step(
         self,

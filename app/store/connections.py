@@ -33,6 +33,7 @@ def all_stored(session: Session) -> list[ConnectionRow]:
 def save(session: Session, name: str, fields: dict[str, Any]) -> None:
     """Replace a connection."""
     session.merge(ConnectionRow(name=name, updated_at=now_ms(), **fields))
+    session.flush()
 
 
 def remove(session: Session, name: str) -> bool:

@@ -18,6 +18,10 @@ export function useFocusKept(box, after) {
         };
         // What is pressed again and again has the focus since the first time.
         const onClick = () => part.contains(document.activeElement) && onFocus({ target: document.activeElement });
+        // Whoever left it for nothing has let it go; what is taken away while it has the focus is not connected then.
+        const onOut = (/** @type {any} */ { target, relatedTarget }) => queueMicrotask(() => {
+            if (!relatedTarget && target.isConnected) last = null;
+        });
         const observer = new MutationObserver(() => {
             if (!last || last.isConnected || document.activeElement !== document.body) return;
             last = null;
@@ -25,10 +29,12 @@ export function useFocusKept(box, after) {
         });
         part.addEventListener('focusin', onFocus);
         part.addEventListener('click', onClick);
+        part.addEventListener('focusout', onOut);
         observer.observe(part, { childList: true, subtree: true });
         return () => {
             part.removeEventListener('focusin', onFocus);
             part.removeEventListener('click', onClick);
+            part.removeEventListener('focusout', onOut);
             observer.disconnect();
         };
     }, []);

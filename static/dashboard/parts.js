@@ -81,7 +81,8 @@ const FIRST = '[autofocus], .dialog-body :is(input, select, textarea)';
 /**
  * A dialog over the page: the browser's own, so that the keyboard stays in it and Escape closes it. Without `onClose`
  * it stays.
- * @param {{title: string, onClose?: () => void, children?: any, foot?: any, wide?: boolean}} props
+ * @param {{title: string, onClose?: (left?: any) => void, children?: any, foot?: any, wide?: boolean}} props `left` is
+ *   true where the way back led out of it
  */
 export function Dialog({ title, onClose, children, foot, wide = false }) {
     const box = useRef(/** @type {any} */ (null));
@@ -96,7 +97,7 @@ export function Dialog({ title, onClose, children, foot, wide = false }) {
     const away = useRef(onClose);
     away.current = onClose;
     useEffect(() => { // the way back leads out of it, and it stands over no other page
-        const onAway = () => away.current?.();
+        const onAway = () => away.current?.(true);
         addEventListener('popstate', onAway);
         return () => removeEventListener('popstate', onAway);
     }, []);

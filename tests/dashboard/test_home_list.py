@@ -83,6 +83,20 @@ def test_fifty_at_a_time(dashboard: Dashboard, chat: str) -> None:
     expect(page.get_by_role("link", name="Paged 0", exact=True)).to_be_visible()
 
 
+def test_the_focus_is_left_alone(open_dashboard: OpenDashboard, service: Service, chat: str) -> None:
+    """Who has left the list is not led back when the row that had the focus goes."""
+    make(service, chat, "To be left", "To be deleted")
+    page = open_dashboard().open()
+    rows = page.locator(".chat-row")
+    gone = rows.filter(has_text="To be deleted").get_by_role("link")
+    expect(gone).to_have_count(1)
+    gone.focus()
+    gone.evaluate("link => link.blur()")
+    service.http.delete(f"/v1/chats/{(gone.get_attribute('href') or '').split('/')[-1]}")
+    expect(gone).to_have_count(0)
+    assert page.evaluate("document.activeElement === document.body")
+
+
 def test_searching_as_one_types(dashboard: Dashboard, chat: str) -> None:
     """What is typed narrows the list and stands in the address, so that the way back leads to it."""
     make(dashboard.service, chat, "The lighthouse of Elspeth", "The lighthouse", "Elspeth")

@@ -202,7 +202,7 @@ def test_a_snippet_by_hand_from_another_page(dashboard: Dashboard, chat: str) ->
 
 
 def test_the_way_back_leads_out_of_a_dialog(dashboard: Dashboard, chat: str) -> None:
-    """As out of the snippet that is open beside it; a dialog never stands over another place."""
+    """As out of the snippet that is open beside it; a dialog never stands over another place, whose words stay."""
     found = layered(dashboard.service, chat, 4)
     page = dashboard.open("chats", chat)
     cell(page, found[0]).click()
@@ -212,6 +212,12 @@ def test_the_way_back_leads_out_of_a_dialog(dashboard: Dashboard, chat: str) -> 
     expect(dialog).to_be_visible()
     page.go_back()
     expect(dialog).to_have_count(0)
+    page.goto(f"{page.url.split('#')[0]}#/chats/{chat}/messages?first=8&last=9")
+    page.get_by_role("link", name="Write it").click()
+    expect(dialog).to_be_visible()
+    page.go_back()
+    expect(dialog).to_have_count(0)
+    expect(page).to_have_url(re.compile("messages.first=8&last=9"))
 
 
 def test_without_a_place_there_is_no_form(dashboard: Dashboard, chat: str) -> None:

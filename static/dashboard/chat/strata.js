@@ -44,7 +44,9 @@ export function Strata({ id, chat: about, status, route }) {
             opened=${opened} reload=${reload} />`}
         ${data && writing && html`<${NewSnippet} chat=${id} strata=${data} from=${first} to=${last} reload=${reload}
             onWritten=${onWritten}
-            onClose=${() => amend({ write: '', first: '', last: '' })} />`}
+            onClose=${(/** @type {any} */ left) => { // the address is another one already after the way back
+                if (left !== true) amend({ write: '', first: '', last: '' });
+            }} />`}
     </${Section}>`;
 }
 
