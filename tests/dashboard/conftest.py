@@ -1,4 +1,4 @@
-"""How to test the dashboard in a browser. Every test here skips where there is no Chromium.
+"""How to test the dashboard in a browser. Every test here skips where there is no Chromium or no axe.
 
     def test_x(dashboard: Dashboard, chat: str) -> None:
         dashboard.service.say(chat, *range(12))      # seeded through the API
@@ -26,7 +26,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.support import chromium as browsers
-from tests.support.dashboard import Dashboard
+from tests.support.dashboard import AXE_CORE, Dashboard
 from tests.support.fake_model import FakeModel
 from tests.support.service import Service, running
 
@@ -46,8 +46,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """A Chromium."""
-    if os.environ.get("CI") != "true" and not browsers.found():
-        pytest.skip("No Chromium is found; scripts/test --with-browser gets one.")
+    if os.environ.get("CI") != "true" and not (browsers.found() and AXE_CORE.exists()):
+        pytest.skip("No Chromium or no axe-core is ready; scripts/test --with-browser gets them.")
     with browsers.chromium() as browser:
         yield browser
 

@@ -13,6 +13,7 @@ WIDE: ViewportSize = {"width": 1280, "height": 900}
 PHONE: ViewportSize = {"width": 390, "height": 844}
 PATIENCE_MS = 15_000  # machines are busy; what is there sooner is not waited for
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+AXE_CORE = CLIENT / "node_modules" / "axe-core" / "axe.min.js"  # scripts/javascript gets it
 AXE = """async ([rules, place]) => {
     const { violations } = await axe.run(place ?? document, { runOnly: rules, resultTypes: ['violations'] });
     return violations.map(({ id, help, nodes }) => `${id}: ${help}\\n` + nodes.map((node) =>
@@ -64,7 +65,7 @@ class Dashboard:
     def axe(self, place: str | None = None) -> list[str]:
         """What axe finds wrong in the page, or in the part that a selector names."""
         if not self.page.evaluate("'axe' in window"):
-            self.page.evaluate((CLIENT / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8"))
+            self.page.evaluate(AXE_CORE.read_text(encoding="utf-8"))
         found: list[str] = self.page.evaluate(AXE, [RULES, place])
         return found
 
