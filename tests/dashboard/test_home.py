@@ -131,6 +131,8 @@ def test_files_are_dropped_anywhere(dashboard: Dashboard, tmp_path: Path) -> Non
     (tmp_path / "chats").mkdir()
     file = tmp_path / "Anna.jsonl"
     file.write_bytes(story("Anna.jsonl")["buffer"])
+    expect(page.get_by_role("button", name="Connect a frontend").or_(page.get_by_text("Bring a chat"))).to_be_visible()
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")  # it listens by then
     drag = _dragging(dashboard, [file, tmp_path / "chats"])
     drag("dragEnter")
     drag("dragOver")
