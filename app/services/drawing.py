@@ -5,7 +5,6 @@ out to say more than was counted.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 from sqlmodel import Session
@@ -68,7 +67,7 @@ class Drawn:
         depth, lines = self._before_memory(), [line_of(said._asdict()) for said in parts.past] if whole else []
         return Beginning(
             system=json.dumps([*parts.heads, *self._looks()]),
-            memory=_placed(parts.placement, parts.memory) if depth is None else "",
+            memory=f"{parts.placement} {parts.memory}" if depth is None else "",
             covered=0 if newest is None else newest + 1,
             dropped=plan.window.before,
             changes=state.chat.changes,
@@ -167,12 +166,6 @@ class Drawing:
         past = who.stored(plan.history, texts)
         parts = Parts(tuple(text for text in heads if text), sketch.block.text, sketch.placement, past, said, framed)
         return Drawn(sketch, plan, parts, who)
-
-
-@lru_cache(maxsize=64)
-def _placed(placement: Placement, memory: str) -> str:
-    """A memory with its place: one string for all prompts, of which Python computes the hash once."""
-    return f"{placement} {memory}"
 
 
 def _current(sketch: Sketch, plan: Projection, texts: Mapping[int, Content]) -> list[dict[str, Any]]:

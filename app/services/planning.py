@@ -97,7 +97,7 @@ class Planning:
 
     def look(self, session: Session, job: Job, owner: str, standing: Standing) -> Look:
         """What a running job does next."""
-        chat = chats.look_at(session, job.chat_key)
+        chat = chats.look_by_key(session, job.chat_key)
         if chat is None:
             return Look(None)
         state = read_head(session, chat, len(standing.underway.taken), rough=True)

@@ -43,7 +43,7 @@ def look(session: Session, chat_id: str) -> Chat | None:
     return _COPIES.one(session, {"id": chat_id})
 
 
-def look_at(session: Session, chat_key: int) -> Chat | None:
+def look_by_key(session: Session, chat_key: int) -> Chat | None:
     """The same by its number."""
     return _COPIES_BY_KEY.one(session, {"key": chat_key})
 

@@ -14,8 +14,8 @@ def test_a_look_at_a_chat_shows_what_is_stored(db: Database) -> None:
         assert seen is not None
         assert stored is not None
         assert seen.model_dump(exclude={"extra"}) == stored.model_dump(exclude={"extra"})
-        assert chats.look_at(session, stored.key) == seen
-        assert chats.look(session, "unknown") is chats.look_at(session, stored.key + 1) is None
+        assert chats.look_by_key(session, stored.key) == seen
+        assert chats.look(session, "unknown") is chats.look_by_key(session, stored.key + 1) is None
         assert seen not in session
 
 
